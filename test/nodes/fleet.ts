@@ -8,6 +8,7 @@ import { removeLeftovers } from "../archive/worker-processes.ts";
 import { nodeRedMajor, startNodeRed, type NodeRed } from "../support/node-red.ts";
 import { startPostgres, type PostgresServer } from "../support/postgres.ts";
 import { startStub, type BucketStub } from "../support/s3-stub.ts";
+import { fleetFlows, postTransaction } from "./fleet-flow.ts";
 import { FleetFigures, fleetUser, type FleetReport } from "./fleet-figures.ts";
 
 /** What a fleet of Node-REDs is to do, and what happens to it meanwhile. */
@@ -33,7 +34,6 @@ interface Worker {
   id: string;
 }
 
-const path = "dimensioner/transaction";
 const database = "packages";
 /** How many posts each worker may be ahead of the packages. */
 const mostAhead = 300;
@@ -134,7 +134,7 @@ class FleetRun {
         await sleep(100);
       }
       const { nodeRed } = this.#workers[Math.floor(Math.random() * this.#workers.length)] ?? {};
-      if (nodeRed !== undefined && (await statusOf(`${nodeRed.url}/${path}`, id)) === 204) {
+      if (nodeRed !== undefined && (await postTransaction(nodeRed.url, id)) === 204) {
         this.#accepted += 1;
         return;
       }
@@ -165,9 +165,11 @@ class FleetRun {
   }
 
   async #start(): Promise<void> {
-    const { server } = this.#parts;
+    const { server, stub, simulator } = this.#parts;
     const env = { PGPASSWORD: server.admin.password };
-    const nodeRed = await startNodeRed({ major: nodeRedMajor, env, flows: this.#flows() });
+    const { cloud } = simulator;
+    const flows = fleetFlows({ databaseUrl: this.#url(), bucketOrigin: stub.origin, cloud });
+    const nodeRed = await startNodeRed({ major: nodeRedMajor, env, flows });
     const worker = { nodeRed, id: "" };
     this.#workers.push(worker);
     this.#parts.figures.started(nodeRed.pid);
@@ -240,62 +242,5 @@ class FleetRun {
 
   #url(): string {
     return `postgres://${fleetUser}@127.0.0.1:${this.#parts.server.port}/${database}`;
-  }
-
-  #flows(): object[] {
-    const { stub, simulator } = this.#parts;
-    const place = { z: "tab", x: 100, y: 100 };
-    return [
-      { id: "tab", type: "tab", label: "Fleet" },
-      {
-        id: "store",
-        type: "dimensioner-store",
-        files: "s3",
-        bucket: "evidence",
-        prefix,
-        endpoint: stub.origin,
-        database: "postgres",
-        databaseUrl: this.#url(),
-        credentials: { accessKeyId: "AKPACKER", secretAccessKey: "secret" },
-      },
-      {
-        id: "cloud",
-        type: "dimensioner-cloud",
-        baseUrl: simulator.cloud.origin,
-        credentials: { token: simulator.cloud.token },
-      },
-      {
-        ...place,
-        id: "in",
-        type: "dimensioner-transaction-in",
-        path,
-        secretIn: "none",
-        store: "store",
-        wires: [["archive"]],
-      },
-      {
-        ...place,
-        id: "archive",
-        type: "dimensioner-archive",
-        store: "store",
-        cloud: "cloud",
-        media: "list",
-        expect: "image/jpeg",
-        wires: [[]],
-      },
-    ];
-  }
-}
-
-/** The status of a post; undefined if there was no answer. */
-async function statusOf(url: string, id: string): Promise<number | undefined> {
-  const headers = { "content-type": "application/json" };
-  const body = JSON.stringify({ id, errorCode: 0 });
-  try {
-    const response = await fetch(url, { method: "POST", headers, body, signal: AbortSignal.timeout(30_000) });
-    await response.arrayBuffer();
-    return response.status;
-  } catch {
-    return undefined;
   }
 }

@@ -124,7 +124,7 @@ export class CollectingJobs {
     }
     signal.throwIfAborted();
     const given = { node, key, intent, answer, items: new Map() };
-    return run(await this.#archive.accept(randomUUID(), given), { packages });
+    return run(await this.#archive.intake.accept(randomUUID(), given), { packages });
   }
 
   /** Handles a repeated message: the webhook's records of its transaction count as handled. */

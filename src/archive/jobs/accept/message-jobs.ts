@@ -76,7 +76,7 @@ export class MessageJobs {
       signal.throwIfAborted();
       const answer = answerOf(intent);
       const [key = null] = keysOfJob({ intent, transactionId: intent.transactionId, answer });
-      job = await this.#archive.accept(id, { node, key, intent, answer, items });
+      job = await this.#archive.intake.accept(id, { node, key, intent, answer, items });
     } catch (error) {
       await this.#archive.work.remove(id);
       throw error;
@@ -130,7 +130,7 @@ export class MessageJobs {
   /** Adds media to a job; returns false if it accepts none any more, here or anywhere. */
   async #add(job: OpenJob, items: ReadonlyMap<string, StoredItem>): Promise<boolean> {
     try {
-      return await this.#archive.addItems(job, items);
+      return await this.#archive.intake.addItems(job, items);
     } catch (error) {
       if (isTaken(error)) {
         return false;

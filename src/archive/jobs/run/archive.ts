@@ -7,17 +7,16 @@ import { TransactionFinder } from "../../find/transaction-finder.ts";
 import { ActiveJobs } from "./active-jobs.ts";
 import { claimFolder } from "./claim-folder.ts";
 import { AbandonedJobs, type Taker } from "../table/abandoned-jobs.ts";
+import { JobIntake } from "../accept/job-intake.ts";
 import { EarlierJobs } from "../table/earlier-jobs.ts";
 import { JobEndings, type EndError } from "../seal/job-endings.ts";
 import type { JobStore } from "../steps/job-store.ts";
 import { JobTable } from "../table/job-table.ts";
-import type { Answer } from "../table/job-keys.ts";
-import { factsOf, resumed, type OpenJob } from "../table/open-job.ts";
+import { beginCollecting, resumed, type OpenJob } from "../table/open-job.ts";
 import { OpenJobs, type OpenJobLimits } from "../table/open-jobs.ts";
 import { Sealing } from "../seal/sealing.ts";
 import { WorkFolders } from "../seal/work-folders.ts";
 import { tidyEndedWorkers, tidyWork } from "./tidy-work.ts";
-import type { Intent, StoredItem } from "../../packages/intent.ts";
 import { PackageIndex } from "../../packages/package-index.ts";
 
 /** Options of an archive. */
@@ -56,6 +55,7 @@ export class Archive implements JobStore {
   readonly finder: TransactionFinder;
   readonly openJobs: OpenJobs;
   readonly active = new ActiveJobs();
+  readonly intake: JobIntake;
   readonly #lease: DatabaseLease;
   readonly #packages: OpenedPackages;
   readonly #endings: JobEndings;
@@ -84,7 +84,16 @@ export class Archive implements JobStore {
     this.#endings = new JobEndings(this.jobs, this.work, packages.staged);
     this.finder = new TransactionFinder({ database, arrivals, settleMs: parts.settleMs });
     const index = new PackageIndex(database);
-    const { disk, work, jobs } = this;
+    const { disk, work, jobs, openJobs } = this;
+    this.intake = new JobIntake({
+      jobs,
+      openJobs,
+      work,
+      staged: packages.staged,
+      endings: this.#endings,
+      present: this.#present,
+      track: (settling) => this.track(settling),
+    });
     this.sealing = new Sealing({ place, worker: worker.id, disk, work, jobs, index, last });
   }
 
@@ -135,84 +144,9 @@ export class Archive implements JobStore {
     return this.#lease.worker.isAlone;
   }
 
-  /**
-   * Accepts a job. Once this has resolved, the job is in the database and will be finished, whatever happens. Rejects
-   * with ERR_QUEUE_FULL or ERR_STORE; then nothing was accepted.
-   */
-  async accept(
-    id: string,
-    given: {
-      readonly node: string;
-      readonly key: string | null;
-      readonly intent: Intent;
-      readonly answer: Answer;
-      readonly items: Map<string, StoredItem>;
-    },
-  ): Promise<OpenJob> {
-    const { intent } = given;
-    const textBytes = this.openJobs.checkRoom(intent);
-    // Counted before it is written, so that simultaneous jobs are counted too.
-    this.openJobs.add(textBytes);
-    let acceptedAt: Date;
-    try {
-      await this.#endings.removeWithdrawn();
-      await this.#stage(id, given.items);
-      acceptedAt = await this.#accept(id, given);
-    } catch (error) {
-      this.openJobs.remove(textBytes);
-      throw error;
-    }
-    return {
-      id,
-      ...given,
-      intent: factsOf(intent),
-      transactionId: intent.transactionId,
-      textBytes,
-      acceptedAt,
-      sinceMs: performance.now(),
-      isResumed: false,
-      state: "accepted",
-      count: null,
-      waitedMs: 0,
-      earlier: null,
-      placed: null,
-    };
-  }
-
-  async #accept(id: string, given: Omit<Parameters<JobTable["accept"]>[0], "id">): Promise<Date> {
-    this.#present.add(id);
-    try {
-      return await this.jobs.accept({ id, ...given });
-    } catch (error) {
-      // It may be in the database nevertheless.
-      const withdrawn = this.#endings.withdraw(id, given.intent.transactionId);
-      this.track(withdrawn.finally(() => this.#present.delete(id)));
-      throw error;
-    }
-  }
-
-  async addItems(job: OpenJob, items: ReadonlyMap<string, StoredItem>): Promise<boolean> {
-    await this.#stage(job.id, items);
-    const isAdded = await this.jobs.addItems(job.id, items);
-    if (isAdded) {
-      this.#isCollecting(job);
-      items.forEach((item, slot) => job.items.set(slot, item));
-    }
-    return isAdded;
-  }
-
-  async fetchStaged(job: OpenJob, item: StoredItem): Promise<boolean> {
-    const { staged } = this.#packages;
-    if (staged === null || item.source === "cloud") {
-      return false;
-    }
-    await this.work.make(job.id);
-    return await staged.fetch(job.id, item, join(this.work.of(job.id), item.path));
-  }
-
   noteWaiting(job: OpenJob): void {
     if (job.state === "accepted") {
-      this.#isCollecting(job);
+      beginCollecting(job);
       // Not waited for, because a job can also be sealed from `accepted`.
       void this.jobs.beginCollecting(job.id).catch(() => undefined);
     }
@@ -295,17 +229,6 @@ export class Archive implements JobStore {
   async #settled(): Promise<void> {
     while (this.#atWork.size > 0) {
       await Promise.all(this.#atWork);
-    }
-  }
-
-  /** Media that are nowhere else have to be in the bucket before the database says that the job has them. */
-  async #stage(job: string, items: ReadonlyMap<string, StoredItem>): Promise<void> {
-    await this.#packages.staged?.store(job, this.work.of(job), items.values());
-  }
-
-  #isCollecting(job: OpenJob): void {
-    if (job.state === "accepted") {
-      job.state = "collecting";
     }
   }
 

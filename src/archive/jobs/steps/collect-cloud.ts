@@ -87,7 +87,7 @@ export async function downloadMedia(running: StepJob, { cloud }: JobWork): Promi
     const noted = stored;
     stored = new Map();
     if (noted.size > 0) {
-      await root.addItems(job, noted);
+      await root.intake.addItems(job, noted);
     }
   };
   try {

@@ -60,7 +60,7 @@ export async function collectDevice(running: StepJob, { device }: JobWork): Prom
       }
       // The device may have deleted it before a restart.
       await root.work.sync(job.id);
-      await root.addItems(job, new Map([[slot, item]]));
+      await root.intake.addItems(job, new Map([[slot, item]]));
       running.resetFailures();
     } catch (error) {
       const isGone = error instanceof DimensionerError && absentCodes.has(error.code);

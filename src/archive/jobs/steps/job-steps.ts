@@ -105,7 +105,7 @@ async function checkItems(running: StepJob): Promise<void> {
     if (await isUnchanged(root, job.id, item)) {
       continue;
     }
-    if ((await root.fetchStaged(job, item)) && (await isUnchanged(root, job.id, item))) {
+    if ((await root.intake.fetchStaged(job, item)) && (await isUnchanged(root, job.id, item))) {
       continue;
     }
     await root.jobs.removeItems(job.id, [slot]);

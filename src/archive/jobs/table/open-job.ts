@@ -54,6 +54,13 @@ export function resumed(job: StoredJob): OpenJob {
   };
 }
 
+/** To be called when a job has media in the database, or waits for some. */
+export function beginCollecting(job: OpenJob): void {
+  if (job.state === "accepted") {
+    job.state = "collecting";
+  }
+}
+
 /** What memory keeps of an intent: its long texts are in the database. */
 export function factsOf({
   measurement: _measurement,

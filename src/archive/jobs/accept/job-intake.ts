@@ -1,0 +1,115 @@
+import { join } from "node:path";
+import type { StagedMedia } from "../../place/staged-media.ts";
+import type { Intent, StoredItem } from "../../packages/intent.ts";
+import type { JobEndings } from "../seal/job-endings.ts";
+import type { WorkFolders } from "../seal/work-folders.ts";
+import type { Answer } from "../table/job-keys.ts";
+import type { JobTable } from "../table/job-table.ts";
+import { beginCollecting, factsOf, type OpenJob } from "../table/open-job.ts";
+import type { OpenJobs } from "../table/open-jobs.ts";
+
+/** What a job is accepted with. */
+interface NewJob {
+  readonly node: string;
+  readonly key: string | null;
+  readonly intent: Intent;
+  readonly answer: Answer;
+  readonly items: Map<string, StoredItem>;
+}
+
+interface JobIntakeParts {
+  readonly jobs: JobTable;
+  readonly openJobs: OpenJobs;
+  readonly work: WorkFolders;
+  /** Null if no other worker can finish a job of this one without them. */
+  readonly staged: StagedMedia | null;
+  readonly endings: JobEndings;
+  /** The ids of the open jobs that this process has, or still ends. */
+  readonly present: Set<string>;
+  /** Keeps the archive open until this work has settled. */
+  readonly track: (work: Promise<unknown>) => void;
+}
+
+/** What an archive takes in: jobs, and their media. */
+export class JobIntake {
+  readonly #parts: JobIntakeParts;
+
+  constructor(parts: JobIntakeParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Accepts a job. Once this has resolved, the job is in the database and will be finished, whatever happens. Rejects
+   * with ERR_QUEUE_FULL or ERR_STORE; then nothing was accepted.
+   */
+  async accept(id: string, given: NewJob): Promise<OpenJob> {
+    const { intent } = given;
+    const { openJobs, endings } = this.#parts;
+    const textBytes = openJobs.checkRoom(intent);
+    // Counted before it is written, so that simultaneous jobs are counted too.
+    openJobs.add(textBytes);
+    let acceptedAt: Date;
+    try {
+      await endings.removeWithdrawn();
+      await this.#stage(id, given.items);
+      acceptedAt = await this.#write(id, given);
+    } catch (error) {
+      openJobs.remove(textBytes);
+      throw error;
+    }
+    return {
+      id,
+      ...given,
+      intent: factsOf(intent),
+      transactionId: intent.transactionId,
+      textBytes,
+      acceptedAt,
+      sinceMs: performance.now(),
+      isResumed: false,
+      state: "accepted",
+      count: null,
+      waitedMs: 0,
+      earlier: null,
+      placed: null,
+    };
+  }
+
+  /** Adds stored media to a job; returns false if it accepts none any more. Rejects with ERR_STORE. */
+  async addItems(job: OpenJob, items: ReadonlyMap<string, StoredItem>): Promise<boolean> {
+    await this.#stage(job.id, items);
+    const isAdded = await this.#parts.jobs.addItems(job.id, items);
+    if (isAdded) {
+      beginCollecting(job);
+      items.forEach((item, slot) => job.items.set(slot, item));
+    }
+    return isAdded;
+  }
+
+  /** Brings a medium from where it was stored for other workers. Returns false if it was not. Rejects with ERR_STORE. */
+  async fetchStaged(job: OpenJob, item: StoredItem): Promise<boolean> {
+    const { staged, work } = this.#parts;
+    if (staged === null || item.source === "cloud") {
+      return false;
+    }
+    await work.make(job.id);
+    return await staged.fetch(job.id, item, join(work.of(job.id), item.path));
+  }
+
+  async #write(id: string, given: NewJob): Promise<Date> {
+    const { jobs, endings, present, track } = this.#parts;
+    present.add(id);
+    try {
+      return await jobs.accept({ id, ...given });
+    } catch (error) {
+      // It may be in the database nevertheless.
+      track(endings.withdraw(id, given.intent.transactionId).finally(() => present.delete(id)));
+      throw error;
+    }
+  }
+
+  /** Media that are nowhere else have to be in the bucket before the database says that the job has them. */
+  async #stage(job: string, items: ReadonlyMap<string, StoredItem>): Promise<void> {
+    const { staged, work } = this.#parts;
+    await staged?.store(job, work.of(job), items.values());
+  }
+}

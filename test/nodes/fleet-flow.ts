@@ -1,0 +1,73 @@
+import type { Simulator } from "../../src/simulator/index.ts";
+import { prefix } from "../archive/bucket-objects.ts";
+
+/** What the flow of a fleet uses. */
+export interface FleetPlaces {
+  readonly databaseUrl: string;
+  readonly bucketOrigin: string;
+  readonly cloud: Simulator["cloud"];
+}
+
+const path = "dimensioner/transaction";
+
+/** The flow that each Node-RED of a fleet runs: **transaction in** with a store, and **archive** behind it. */
+export function fleetFlows({ databaseUrl, bucketOrigin, cloud }: FleetPlaces): object[] {
+  const place = { z: "tab", x: 100, y: 100 };
+  return [
+    { id: "tab", type: "tab", label: "Fleet" },
+    {
+      id: "store",
+      type: "dimensioner-store",
+      files: "s3",
+      bucket: "evidence",
+      prefix,
+      endpoint: bucketOrigin,
+      database: "postgres",
+      databaseUrl,
+      credentials: { accessKeyId: "AKPACKER", secretAccessKey: "secret" },
+    },
+    {
+      id: "cloud",
+      type: "dimensioner-cloud",
+      baseUrl: cloud.origin,
+      credentials: { token: cloud.token },
+    },
+    {
+      ...place,
+      id: "in",
+      type: "dimensioner-transaction-in",
+      path,
+      secretIn: "none",
+      store: "store",
+      wires: [["archive"]],
+    },
+    {
+      ...place,
+      id: "archive",
+      type: "dimensioner-archive",
+      store: "store",
+      cloud: "cloud",
+      media: "list",
+      expect: "image/jpeg",
+      wires: [[]],
+    },
+  ];
+}
+
+/** Posts a transaction to a Node-RED with this flow. Resolves with the status; undefined if there was no answer. */
+export async function postTransaction(nodeRedUrl: string, id: string): Promise<number | undefined> {
+  const headers = { "content-type": "application/json" };
+  const body = JSON.stringify({ id, errorCode: 0 });
+  try {
+    const response = await fetch(`${nodeRedUrl}/${path}`, {
+      method: "POST",
+      headers,
+      body,
+      signal: AbortSignal.timeout(30_000),
+    });
+    await response.arrayBuffer();
+    return response.status;
+  } catch {
+    return undefined;
+  }
+}
