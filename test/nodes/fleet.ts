@@ -45,7 +45,10 @@ const openJobs = "dimensioner.jobs WHERE state NOT IN ('reported', 'failed')";
  */
 export async function runFleet(plan: FleetPlan): Promise<FleetReport> {
   const server = await startPostgres();
-  const [stub, simulator] = await Promise.all([startStub(), startSimulator()]);
+  const [stub, simulator] = await Promise.all([
+    startStub(),
+    startSimulator({ keepTransactions: plan.transactions }),
+  ]);
   const figures = new FleetFigures(server, database);
   const run = new FleetRun({ server, stub, simulator, figures }, plan);
   try {
