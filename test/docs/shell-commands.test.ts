@@ -25,6 +25,8 @@ const elsewhere = [
   "echo",
   "sqlite3",
   "sha256sum",
+  // The shell of the object store, in its container.
+  "weed",
 ];
 const npmCommands = ["ci", "install", "test", "version", "pack", "audit"];
 const pages = readPages();
@@ -76,7 +78,8 @@ function commandProblem(words: readonly string[], helps: Helps): string | undefi
   }
   if (command === "docker") {
     const exec = words.indexOf("exec");
-    return exec < 0 ? undefined : commandProblem(words.slice(exec + 2), helps);
+    const service = words.findIndex((word, place) => place > exec && !word.startsWith("-"));
+    return exec < 0 ? undefined : commandProblem(words.slice(service + 1), helps);
   }
   if (command === "npm") {
     return npmProblem(first, rest);

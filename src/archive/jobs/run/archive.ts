@@ -7,7 +7,7 @@ import { TransactionFinder } from "../../find/transaction-finder.ts";
 import { ActiveJobs } from "./active-jobs.ts";
 import { claimFolder } from "./claim-folder.ts";
 import { AbandonedJobs, type Taker } from "../table/abandoned-jobs.ts";
-import { JobIntake } from "../accept/job-intake.ts";
+import { JobIntake } from "./job-intake.ts";
 import { EarlierJobs } from "../table/earlier-jobs.ts";
 import { JobEndings, type EndError } from "../seal/job-endings.ts";
 import type { JobStore } from "../steps/job-store.ts";

@@ -7,6 +7,7 @@ import type { Answer } from "../table/job-keys.ts";
 import type { JobTable } from "../table/job-table.ts";
 import { beginCollecting, factsOf, type OpenJob } from "../table/open-job.ts";
 import type { OpenJobs } from "../table/open-jobs.ts";
+import type { MediaIntake } from "../steps/job-store.ts";
 
 /** What a job is accepted with. */
 interface NewJob {
@@ -31,7 +32,7 @@ interface JobIntakeParts {
 }
 
 /** What an archive takes in: jobs, and their media. */
-export class JobIntake {
+export class JobIntake implements MediaIntake {
   readonly #parts: JobIntakeParts;
 
   constructor(parts: JobIntakeParts) {
@@ -74,7 +75,6 @@ export class JobIntake {
     };
   }
 
-  /** Adds stored media to a job; returns false if it accepts none any more. Rejects with ERR_STORE. */
   async addItems(job: OpenJob, items: ReadonlyMap<string, StoredItem>): Promise<boolean> {
     await this.#stage(job.id, items);
     const isAdded = await this.#parts.jobs.addItems(job.id, items);
@@ -85,7 +85,6 @@ export class JobIntake {
     return isAdded;
   }
 
-  /** Brings a medium from where it was stored for other workers. Returns false if it was not. Rejects with ERR_STORE. */
   async fetchStaged(job: OpenJob, item: StoredItem): Promise<boolean> {
     const { staged, work } = this.#parts;
     if (staged === null || item.source === "cloud") {
