@@ -55,6 +55,8 @@ export class PostgresDatabase implements Database {
     this.#closeWithinMs = closeWithinMs;
     // The server has closed a connection that nobody used; the next transaction opens another one.
     pool.on("error", () => undefined);
+    // It may do so in the same packet that says that the connection is ready, before `#use` can listen.
+    pool.on("connect", (client) => client.on("error", () => undefined));
   }
 
   /**

@@ -1,6 +1,4 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
-import { createServer, type Server } from "node:net";
 import { isRetryable } from "../../src/errors/dimensioner-error.ts";
 import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
 import type { Row } from "../../src/store/database.ts";
@@ -9,6 +7,7 @@ import { readPostgresUrl } from "../../src/store/postgres-address.ts";
 import { PostgresDatabase, type PostgresOptions } from "../../src/store/postgres-database.ts";
 import { migrations } from "../../src/store/schema.ts";
 import { startPostgres, type PostgresServer } from "../support/postgres.ts";
+import { serveEnding, serveVersion } from "../support/postgres-stub.ts";
 import { sharedPostgres } from "../support/shared-postgres.ts";
 import { tlsFile } from "../support/tls.ts";
 import { freePort } from "../support/servers.ts";
@@ -201,14 +200,23 @@ describe("a PostgreSQL database", () => {
   it("refuses a server that is older than version 14", async () => {
     const old = await serveVersion("13.23");
     try {
-      const { port } = old.address() as { port: number };
-      const address = readPostgresUrl(`postgres://postgres@127.0.0.1:${port}/old`);
-      await assert.rejects(open({ address }), {
+      await assert.rejects(open({ address: readPostgresUrl(old.url) }), {
         sentence: "postgresOld",
         message: /PostgreSQL 13\.23.* 14 /,
       });
     } finally {
       old.close();
+    }
+  });
+
+  it("rejects when the server is stopped at the moment at which a connection is ready", async () => {
+    const stopped = await serveEnding();
+    try {
+      await assert.rejects(open({ address: readPostgresUrl(stopped.url) }), {
+        sentence: "postgresUnreachable",
+      });
+    } finally {
+      stopped.close();
     }
   });
 
@@ -263,43 +271,3 @@ describe("a PostgreSQL database whose server is restarted", () => {
     }
   });
 });
-
-/** Serves PostgreSQL's protocol as far as a client needs it to ask for the version. */
-async function serveVersion(version: string): Promise<Server> {
-  const message = (type: string, ...parts: readonly (Buffer | string | number)[]): Buffer => {
-    const body = Buffer.concat(
-      parts.map((part) => {
-        if (typeof part !== "number") {
-          return Buffer.from(part);
-        }
-        const bytes = Buffer.alloc(4);
-        bytes.writeInt32BE(part);
-        return bytes;
-      }),
-    );
-    const head = Buffer.alloc(5);
-    head.write(type);
-    head.writeInt32BE(body.length + 4, 1);
-    return Buffer.concat([head, body]);
-  };
-  const ready = message("Z", "I");
-  // One column of the type text, without a table, and one row.
-  const column = Buffer.concat([
-    Buffer.from("\0\x01server_version\0"),
-    Buffer.alloc(6),
-    Buffer.from([0, 0, 0, 25, 255, 255, 255, 255, 255, 255, 0, 0]),
-  ]);
-  const row = Buffer.concat([Buffer.from([0, 1, 0, 0, 0, version.length]), Buffer.from(version)]);
-  const server = createServer((socket) => {
-    socket.once("data", () => {
-      socket.write(Buffer.concat([message("R", 0), ready]));
-      socket.on("data", () => {
-        socket.write(Buffer.concat([message("T", column), message("D", row), message("C", "SHOW\0"), ready]));
-      });
-    });
-    socket.on("error", () => undefined);
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return server;
-}

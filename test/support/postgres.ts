@@ -61,6 +61,8 @@ export async function startPostgres(): Promise<PostgresServer> {
   let made = 0;
   const connect = async (database: string): Promise<Client> => {
     const client = new Client({ host: "127.0.0.1", port, user: "postgres", password, database });
+    // A lost connection rejects what runs on it, and else the next query.
+    client.on("error", () => undefined);
     await client.connect();
     return client;
   };
