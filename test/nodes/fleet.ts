@@ -37,6 +37,8 @@ interface Worker {
 const database = "packages";
 /** How many posts each worker may be ahead of the packages. */
 const mostAhead = 300;
+/** How long no package may be made. */
+const patienceMs = 180_000;
 const openJobs = "dimensioner.jobs WHERE state NOT IN ('reported', 'failed')";
 
 /**
@@ -101,7 +103,7 @@ class FleetRun {
       await Promise.all([this.#postAll(watching.signal), this.#happen()]);
       const done = async (): Promise<boolean> =>
         this.#archived === this.#plan.transactions && (await this.#count(openJobs)) === 0;
-      await until(done, "all are archived", 180_000);
+      await this.#goesOn(done, "all are archived");
       report = await figures.end(this.#archived);
     } finally {
       watching.abort();
@@ -162,8 +164,17 @@ class FleetRun {
     for (const { at, act } of events) {
       // Towards the end, nothing is left for others to take over.
       const count = Math.floor(at * 0.9 * transactions);
-      await until(() => this.#archived >= count, `${count} are archived`, 300_000);
+      await this.#goesOn(() => this.#archived >= count, `${count} are archived`);
       await act();
+    }
+  }
+
+  /** Waits for as long as packages are made: how many there are in a minute depends on the computer. */
+  async #goesOn(isDone: () => boolean | Promise<boolean>, what: string): Promise<void> {
+    while (!(await isDone())) {
+      const before = this.#archived;
+      const isFurther = async (): Promise<boolean> => this.#archived > before || (await isDone());
+      await until(isFurther, `${what}: another package after ${before}`, patienceMs);
     }
   }
 
