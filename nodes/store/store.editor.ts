@@ -10,7 +10,7 @@ const type = "dimensioner-store";
 const fields = formFields(type, properties);
 const texts = textsOf(type);
 
-/** What Test connection tests, and the file for commands names. */
+/** What Test connection tests, and the store file names. */
 const tested = [
   "files",
   "folder",

@@ -66,14 +66,14 @@ export const buckets = {
   },
   uploadRemoved: {
     code: "ERR_STORE",
-    text: "An upload was removed before it was complete, because it had not gone on for a day. It is repeated.",
+    text: "An upload was removed before it was complete, because it had made no progress for a day. It is repeated.",
     hint: "Nothing is lost.",
     retryable: true,
   },
   bucketProtected: {
     code: "ERR_STORE",
     text: "The object store protects an object of __path__ from being deleted: __problem__. It can be deleted when the protection has ended.",
-    hint: "Object Lock and retention rules apply to a whole bucket, or to each object from when it was stored.",
+    hint: "Object Lock and retention rules apply either to a whole bucket or to single objects from when they were stored.",
   },
   bucketFailed: {
     code: "ERR_STORE",

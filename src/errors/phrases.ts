@@ -47,10 +47,10 @@ export const phrases = {
   bucketName: "it must be the name of a bucket: 3 to 63 letters, digits, hyphens and dots.",
   bucketPrefix: "it must not contain a backslash or empty parts, and no part may be “.” or “..”.",
   bucketOneKey: "the access key ID and the secret access key belong together. Enter both, or neither.",
-  databaseScheme: "it must be like postgres://user@host/database.",
+  databaseScheme: "it must have the form postgres://user@host/database.",
   databasePassword:
     "it must not contain the password, because it is saved in the flow. Enter the password below.",
-  databaseOptions: "the parameter “options” is not possible.",
+  databaseOptions: "the parameter “options” is not supported.",
   serverHttp: "it must start with https://, because http would expose the password to the network.",
   proxyAddress: "the proxy's address must start with http:// or https://.",
   proxyGone: "the selected http proxy does not exist.",

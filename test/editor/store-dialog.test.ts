@@ -134,7 +134,7 @@ describe(`the dialog of a store, in Node-RED ${nodeRedMajor}`, () => {
       await fill(page, "databaseUrl", `postgres://${user}:secret@${place}`, config);
       assert.match(await problemOf(page, "databaseUrl", config), /must not contain the password/);
       await fill(page, "databaseUrl", `mysql://${place}`, config);
-      assert.match(await problemOf(page, "databaseUrl", config), /must be like postgres:\/\//);
+      assert.match(await problemOf(page, "databaseUrl", config), /must have the form postgres:\/\//);
       await fill(page, "databaseUrl", `postgres://${user}@${place}`, config);
       assert.equal(await problemOf(page, "databaseUrl", config), "");
       await fill(page, "databasePassword", password, config);
@@ -189,8 +189,8 @@ describe(`the dialog of a store, in Node-RED ${nodeRedMajor}`, () => {
           lines.filter((one) => /bject|store can/.test(one)),
           [
             `good: Objects can be listed, stored, read and deleted in s3://evidence/dock 4 at ${stub.origin}.`,
-            "good: The store can keep one object from overwriting another (conditional writes).",
-            "good: Object Lock is possible: with a retention in days, nobody can delete new packages.",
+            "good: The object store can keep one object from overwriting another (conditional writes).",
+            "good: Object Lock is available: with a retention, nobody can delete new packages.",
           ],
         );
         assert.equal(stub.objects.size, 0);

@@ -36,7 +36,7 @@ export function serveStoreTest(RED: NodeAPI, databases: StoreDatabases): void {
   });
 }
 
-/** The route of the file for commands: where the dialog's packages and database are, without keys and passwords. */
+/** The route of the store file: where the dialog's packages and database are, without keys and passwords. */
 export function serveStoreFile(RED: NodeAPI): void {
   const allowed = RED.auth.needsPermission("dimensioner-store.write");
   const route = answerWith(async (request) => {
