@@ -220,7 +220,7 @@ describe("archive: evidence in a bucket", () => {
         }),
       ));
 
-    it("has no free space to tell", () =>
+    it("reports no free space, because a bucket has no limit", () =>
       inBucket(async ({ root, location }) => {
         const lease = await newDatabases().open({ kind: "file", file: databaseOf(root) });
         try {

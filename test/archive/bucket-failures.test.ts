@@ -155,7 +155,7 @@ describe("archive: evidence in a bucket that fails", () => {
     return { arrived: arrived.promise, left: left.promise };
   };
 
-  it("that does not go on holds up no thread that is stopped", () =>
+  it("whose requests never end does not hold up a thread that is stopped", () =>
     withStore(async ({ location, packages }) => {
       const { arrived, left } = stall(/\.jpg$/);
       const stopping = new AbortController();
@@ -167,7 +167,7 @@ describe("archive: evidence in a bucket that fails", () => {
       await left;
     }));
 
-  it("that does not go on holds up no node that is closed; a node opens it once", () =>
+  it("whose requests never end does not hold up a node that is closed; a node opens the bucket once", () =>
     withStore(async ({ location, packages: [one = assert.fail()] }) => {
       const { arrived, left } = stall(/measurement\.json$/);
       const node = new LeasedStore(() => assert.fail("nobody asks for the database"));

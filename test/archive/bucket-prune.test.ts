@@ -101,7 +101,7 @@ describe("archive: pruning a bucket", () => {
     const denied = { status: 403, code: "AccessDenied" };
     const isChange = ({ method }: StubRequest): boolean => method === "PUT" || method === "DELETE";
 
-    it("goes on after an interruption at any change, and what is half deleted is no damage", async () => {
+    it("goes on after an interruption at any change, and reports no half-deleted package as damaged", async () => {
       await open();
       let isInterrupted = true;
       for (let served = 0; isInterrupted; served += 3) {
@@ -152,7 +152,7 @@ describe("archive: pruning a bucket", () => {
       assert.deepEqual(await archive.keys(), []);
     });
 
-    it("keeps a package on which a hold is set when it is in the log already, and whose loss is then one", async () => {
+    it("keeps a package that is put on hold when the log lists it already, and reports a later loss of it", async () => {
       await open();
       let held = "";
       stub.fault = ({ method, key, body }) => {
@@ -259,7 +259,7 @@ describe("archive: pruning a bucket", () => {
       assert.deepEqual(await said(), []);
     });
 
-    it("removes nothing of what came where a package was deleted", async () => {
+    it("removes nothing that was stored later where a package was deleted", async () => {
       await open();
       await archive.prune();
       stub.objects.set(`parcels/${first}/image.jpg`, {

@@ -96,7 +96,7 @@ describe("archive: time stamps in a bucket", () => {
           assert.deepEqual(await coverOfFirst(given), { links: null, findings: [] });
         }));
 
-      it("that are lost are missed", () =>
+      it("that are lost are reported as missing", () =>
         withBucket(server, archive, async (given) => {
           const { files } = given;
           const { location, package: path } = await stamp(given);

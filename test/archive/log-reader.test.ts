@@ -98,7 +98,7 @@ describe("archive: the logs", () => {
       });
     }));
 
-  it("tell it also to who asks while the log was read for another one, but not noted yet", () =>
+  it("tell it also to a caller that asks while the log is being read for another one", () =>
     withFolder(async (root) => {
       // More than are noted in one transaction.
       const records = Array.from({ length: 5_000 }, (_, index) => line(`p${index}`, `s${index}`));

@@ -162,7 +162,7 @@ describe("dimensioner-store with PostgreSQL and a bucket, in two real Node-REDs"
   const packages = async (): Promise<string[]> =>
     [...(await readObjects(stub)).values()].map(({ transactionId }) => transactionId ?? "").toSorted();
 
-  it("says in Test connection what the bucket is good for, and leaves nothing there", async () => {
+  it("says in Test connection what works with the bucket, and leaves nothing there", async () => {
     assert.deepEqual(await test(), ["good bucket", "good bucketConditional", "good bucketLockNone"]);
     assert.deepEqual(await test({ retainDays: 30 }), [
       "good bucket",

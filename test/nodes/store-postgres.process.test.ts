@@ -159,7 +159,7 @@ describe("dimensioner-store with PostgreSQL, in two real Node-REDs", () => {
     return (await Promise.all(read)).map(({ transactionId }) => transactionId).toSorted();
   };
 
-  it("says in Test connection what a database is good for before it has the tables, and changes nothing", async () => {
+  it("says in Test connection whether a database without tables can be used, and changes nothing", async () => {
     assert.deepEqual(said(await test(first(), { id: "new" })), ["good postgresEmpty"]);
     assert.equal(await countOf("SELECT count(*) FROM pg_namespace WHERE nspname = 'dimensioner'"), 0);
     assert.deepEqual(said(await test(first(), { databasePassword: "wrong" })), ["bad postgresLogin"]);
@@ -220,7 +220,7 @@ describe("dimensioner-store with PostgreSQL, in two real Node-REDs", () => {
     assert.deepEqual(await packagesIn(), ids);
   });
 
-  it("verifies in Node-RED, and with the commands", async () => {
+  it("verifies in Node-RED, and with the command-line tools", async () => {
     const answer = await fetch(`${second().url}/evidence-of`);
     const { verdict, packages } = (await answer.json()) as { verdict: string; packages: number };
     assert.deepEqual([verdict, packages], ["ok", 6]);

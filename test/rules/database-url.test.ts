@@ -57,7 +57,7 @@ describe("the address of a PostgreSQL database", () => {
     assert.equal(connectionString(readPostgresUrl("postgres:///packages")), "postgres:///packages");
   });
 
-  it("of the commands has no options either", () => {
+  it("of the command-line tools has no options either", () => {
     assert.throws(() => readPostgresUrl("postgres://db/packages?options=-c%20work_mem%3D1"), {
       sentence: "postgresAddress",
     });
