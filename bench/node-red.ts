@@ -9,7 +9,7 @@ import type { DelayFacts, LoopOrder, LoopResult, MemoryFacts, RawOrder } from ".
 import { repository, type Runtime } from "./runtimes.ts";
 import { makeUserDir, writeUserDir, type FlowNode } from "./user-dir.ts";
 
-const patienceMs = 120_000;
+const startTimeoutMs = 120_000;
 /** An aborted benchmark must not leave a Node-RED behind. */
 const endWithParent = pathToFileURL(join(repository, "tools/demo/end-with-parent.mjs")).href;
 
@@ -87,7 +87,7 @@ export async function startNodeRed(options: NodeRedOptions): Promise<NodeRed> {
       createInterface({ input: stream }).on("line", read);
     }
     const fail = (what: string) => reject(new Error(`${what}:\n${lines.slice(-30).join("\n")}`));
-    const timer = setTimeout(() => fail("Node-RED did not start in time"), patienceMs);
+    const timer = setTimeout(() => fail("Node-RED did not start in time"), startTimeoutMs);
     child.once("exit", () => {
       clearTimeout(timer);
       fail("Node-RED ended");

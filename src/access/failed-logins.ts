@@ -44,7 +44,7 @@ export class FailedLogins {
   }
 
   /** A login has succeeded: it was no failure, and the earlier ones of this name from there were typing errors. */
-  forgive(name: string, address: string): void {
+  succeeded(name: string, address: string): void {
     const [pair, ...others] = keysOf(name, address);
     this.#failures.delete(pair.key);
     for (const { key } of others) {

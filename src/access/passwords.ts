@@ -75,9 +75,9 @@ function parse(text: string): ParsedHash | undefined {
   if (log2N === undefined || parameters.log2N < 1 || parameters.r < 1 || parameters.p < 1) {
     return undefined;
   }
-  const isTooDear = memoryOf(parameters) >= mostMemoryBytes || parameters.p > mostParallel;
+  const isTooCostly = memoryOf(parameters) >= mostMemoryBytes || parameters.p > mostParallel;
   const decoded = { salt: Buffer.from(salt, "base64url"), hash: Buffer.from(hash, "base64url") };
-  return isTooDear || decoded.hash.length !== hashBytes ? undefined : { ...parameters, ...decoded };
+  return isTooCostly || decoded.hash.length !== hashBytes ? undefined : { ...parameters, ...decoded };
 }
 
 function memoryOf({ log2N, r, p }: Parameters): number {

@@ -15,14 +15,14 @@ interface TestOptions {
 }
 
 /** In order, the worst first. */
-const states = ["bad", "unsure", "good"] as const;
+const states = ["bad", "warning", "good"] as const;
 
 type State = (typeof states)[number];
 
 const signs = {
   busy: "fa-spinner fa-spin",
   good: "fa-check",
-  unsure: "fa-question-circle",
+  warning: "fa-question-circle",
   bad: "fa-times",
 } as const;
 

@@ -45,8 +45,8 @@ export function devicePicker(form: Form, property: string, cloud: string): void 
   };
   const render = () => {
     const wanted = String(filter.val()).trim().toLowerCase();
-    const fitting = devices.filter(({ line }) => line.toLowerCase().includes(wanted));
-    const shown = fitting.slice(0, mostShown);
+    const matching = devices.filter(({ line }) => line.toLowerCase().includes(wanted));
+    const shown = matching.slice(0, mostShown);
     list
       .empty()
       .append(...shown.map(({ code, line }) => $("<option>", { value: code, title: line }).text(line)));

@@ -50,7 +50,7 @@ export async function logIn(
   if (!isRight || login === undefined) {
     throw new Refusal(401, "wrongLogin");
   }
-  failed.forgive(name, address);
+  failed.succeeded(name, address);
   // A new token with every login: one that somebody else has put into the browser before gives no access.
   endSession(request, sessions);
   sendNothing(response, 204, { "set-cookie": tokenCookie(request, path, sessions.begin(login)) });

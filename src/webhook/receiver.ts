@@ -108,7 +108,7 @@ export class WebhookReceiver {
     response: ServerResponse,
     lastPart: string | undefined,
   ): Promise<void> {
-    const status = await this.#judge(request, lastPart);
+    const status = await this.#statusOf(request, lastPart);
     if (status === null) {
       return;
     }
@@ -129,7 +129,7 @@ export class WebhookReceiver {
   }
 
   /** Returns null if the sender has closed the connection. */
-  async #judge(request: IncomingMessage, lastPart: string | undefined): Promise<Status | null> {
+  async #statusOf(request: IncomingMessage, lastPart: string | undefined): Promise<Status | null> {
     if (request.method !== "POST") {
       return 405;
     }

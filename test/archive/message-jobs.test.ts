@@ -3,7 +3,7 @@ import { EventEmitter, once } from "node:events";
 import { link, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Part } from "../../src/archive/jobs/accept/message-jobs.ts";
-import type { GivenMedium } from "../../src/archive/jobs/accept/stage-media.ts";
+import type { GivenMedium } from "../../src/archive/jobs/accept/given-media.ts";
 import { rejectsWith, systemError, watchedDisk, withFolder } from "../media/support.ts";
 import {
   intentOf,
@@ -170,10 +170,10 @@ describe("archive: media that messages bring", () => {
       }
       submissions[0]?.messageSent();
 
-      const lonely = await submit(0, { waitMs: 50 });
-      const error = await rejectsWith(lonely.end(), "ERR_MEDIA_INCOMPLETE", "partsIncomplete");
+      const alone = await submit(0, { waitMs: 50 });
+      const error = await rejectsWith(alone.end(), "ERR_MEDIA_INCOMPLETE", "partsIncomplete");
       assert.match(error.message, /2 of 3 parts/);
-      lonely.messageSent();
+      alone.messageSent();
       const kept = await submit(0, { waitMs: 50, onIncomplete: "keep" });
       const { manifest } = await kept.end();
       assert.deepEqual([manifest.complete, manifest.missing], [false, ["2 of 3 parts"]]);

@@ -9,7 +9,7 @@ import type { Archive, OpeningFindings } from "../../src/archive/jobs/run/archiv
 import { Archives } from "../../src/archive/jobs/archives.ts";
 import { JobRunner } from "../../src/archive/jobs/job-runner.ts";
 import type { RunnerOptions } from "../../src/archive/jobs/run/runner-options.ts";
-import type { GivenMedium } from "../../src/archive/jobs/accept/stage-media.ts";
+import type { GivenMedium } from "../../src/archive/jobs/accept/given-media.ts";
 import { packageFolder } from "../../src/archive/packages/layout.ts";
 import { filesOf, readManifest, type Manifest } from "../../src/archive/packages/manifest.ts";
 import type { Intent } from "../../src/archive/packages/intent.ts";

@@ -133,9 +133,9 @@ describe("archive: time stamps from OpenSSL", () => {
         assert.deepEqual(await check(join(folder, "packages"), roots), { verdict: "ok", said: [note] });
         assert.equal((await check()).verdict, "unchecked");
         await writeFile(join(folder, "timestamps", stamped, "response.tsr"), fixture("rsa-sha256.tsr"));
-        const spoiled = await check(folder, roots);
+        const damaged = await check(folder, roots);
         assert.deepEqual(
-          [spoiled.verdict, spoiled.said],
+          [damaged.verdict, damaged.said],
           ["wrong", [`changed timestamps/${stamped}/response.tsr`, note]],
         );
       }),
@@ -256,9 +256,9 @@ describe("archive: time stamps from OpenSSL", () => {
       assert.equal((await coverOf(root, paths[2] ?? "")).links, 0);
     }));
 
-  const spoilings: readonly (readonly [
+  const damages: readonly (readonly [
     what: string,
-    spoil: (kept: string, root: string, path: string) => Promise<unknown>,
+    damage: (kept: string, root: string, path: string) => Promise<unknown>,
     said: RegExp,
   ])[] = [
     [
@@ -308,12 +308,12 @@ describe("archive: time stamps from OpenSSL", () => {
       /^timestamp K: the time stamp cannot be read: a file of it is missing or damaged$/,
     ],
   ];
-  for (const [what, spoil, expected] of spoilings) {
+  for (const [what, damage, expected] of damages) {
     it(`finds ${what}`, () =>
       withFolder(async (root) => {
         const [path = ""] = await fillArchive(root, ["m0"]);
         const { location } = await stamp(root);
-        await spoil(join(root, location), root, path);
+        await damage(join(root, location), root, path);
         const { verdict, said } = await verify(root);
         assert.equal(verdict, "wrong");
         assert.deepEqual(said.length, 1, said.join("\n"));

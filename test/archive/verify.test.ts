@@ -43,9 +43,9 @@ describe("archive: dimensioner-verify", () => {
     });
   });
 
-  const spoilings: readonly (readonly [
+  const damages: readonly (readonly [
     what: string,
-    spoil: (path: string, root: string) => Promise<unknown>,
+    damage: (path: string, root: string) => Promise<unknown>,
     kinds: readonly string[],
   ])[] = [
     [
@@ -93,11 +93,11 @@ describe("archive: dimensioner-verify", () => {
       ["missing-package P", "previous-missing N"],
     ],
   ];
-  for (const [what, spoil, kinds] of spoilings) {
+  for (const [what, damage, kinds] of damages) {
     it(`finds ${what}`, async () => {
       await withFolder(async (root) => {
         const paths = await fill(root, 3);
-        await spoil(join(root, paths[1] ?? ""), root);
+        await damage(join(root, paths[1] ?? ""), root);
         const { findings } = await verify(root);
         const expected = kinds.map((kind) =>
           kind.replace(" P", ` ${paths[1]}`).replace(" N", ` ${paths[2]}`),

@@ -17,7 +17,7 @@ import { tidyBucket } from "./tidy-bucket.ts";
 import { readObjects, ScheduledBucket, type MemoryObjects } from "./memory-bucket.ts";
 import { intentOf, mediumOf, readPackages } from "./support.ts";
 
-const fates = ["goes on", "is suspended", "is killed"] as const;
+const workerStates = ["goes on", "is suspended", "is killed"] as const;
 const mostTurns = 60;
 
 interface Process {
@@ -62,11 +62,11 @@ class WorkerRun {
   }
 
   async run(): Promise<void> {
-    const fate = fates[this.#choose(fates.length)] ?? "goes on";
+    const workerState = workerStates[this.#choose(workerStates.length)] ?? "goes on";
     const opening = [this.#begin("first"), this.#begin("second")] as const;
     const [first, second] = await this.#scheduler.runUntil(Promise.all(opening));
     const submitted = this.#submitAll(first.runner);
-    await this.#scheduler.runUntil(this.#race(first, second, { submitted, fate }));
+    await this.#scheduler.runUntil(this.#race(first, second, { submitted, workerState }));
     this.#endLease("first");
     this.#endLease("second");
     const third = await this.#scheduler.runUntil(this.#begin("third"));
@@ -79,7 +79,7 @@ class WorkerRun {
     if (this.#objects !== undefined) {
       await this.#scheduler.runUntil(this.#tidy(this.#objects));
     }
-    await this.#check(fate);
+    await this.#check(workerState);
     // So that nothing stays open: what a killed process had begun.
     first.simulated.isStopped = false;
     await this.#scheduler.runUntil(submitted);
@@ -109,15 +109,18 @@ class WorkerRun {
   async #race(
     first: Process,
     second: Process,
-    { submitted, fate }: { readonly submitted: Promise<void>; readonly fate: (typeof fates)[number] },
+    {
+      submitted,
+      workerState,
+    }: { readonly submitted: Promise<void>; readonly workerState: (typeof workerStates)[number] },
   ): Promise<void> {
     for (let turns = this.#choose(mostTurns); turns >= 0; turns -= 1) {
       await this.#scheduler.schedule("wait", () => undefined);
     }
-    first.simulated.isStopped = fate !== "goes on";
+    first.simulated.isStopped = workerState !== "goes on";
     this.#endLease("first");
     await this.#takeOver(second);
-    if (fate !== "is killed") {
+    if (workerState !== "is killed") {
       first.simulated.isStopped = false;
       await submitted;
       await first.close();
@@ -168,7 +171,7 @@ class WorkerRun {
     await tidyBucket(new BucketFiles(new BucketDisk(bucket), "/"), database);
   }
 
-  async #check(fate: (typeof fates)[number]): Promise<void> {
+  async #check(workerState: (typeof workerStates)[number]): Promise<void> {
     assert.deepEqual(this.#database.openJobs(), []);
     const packages =
       this.#objects === undefined
@@ -177,7 +180,7 @@ class WorkerRun {
     const ids = [...packages.values()].map(({ transactionId }) => transactionId);
     const accepted = this.#sql("SELECT transaction_id FROM jobs").map((row) => row["transaction_id"]);
     assert.deepEqual(ids.toSorted(), accepted.toSorted(), "one package of each job");
-    if (fate !== "is killed") {
+    if (workerState !== "is killed") {
       assert.deepEqual(accepted.toSorted(), ["alone", "transaction"]);
       assert.equal(this.#ends.length, 2);
     }

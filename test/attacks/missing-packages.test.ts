@@ -216,9 +216,9 @@ describe("A5: dimensioner-verify and missing packages", () => {
         for (let more = random(4); more >= 0; more -= 1) {
           const path = paths[random(paths.length)] ?? "";
           const names = await readdir(join(root, path)).catch(() => []);
-          const victim = random(3) === 0 ? join(path, names[random(names.length)] ?? "") : path;
-          await rm(join(root, victim), { recursive: true, force: true });
-          lost.add(victim);
+          const chosen = random(3) === 0 ? join(path, names[random(names.length)] ?? "") : path;
+          await rm(join(root, chosen), { recursive: true, force: true });
+          lost.add(chosen);
         }
         const { verdict, said } = await verify(root);
         const what = `round ${round}, ${hasState ? "with" : "without"} index, lost ${[...lost].join()}`;

@@ -22,7 +22,7 @@ const hostile = `<img src="x" onerror="dimensionerHacked=1">$t(palette)`;
 const answerOf = (page: Page): Locator => page.locator(".dimensioner-answer");
 
 /** What stands below the button once it is in this state. */
-async function said(page: Page, state: "good" | "unsure" | "bad"): Promise<string> {
+async function said(page: Page, state: "good" | "warning" | "bad"): Promise<string> {
   const answer = page.locator(`.dimensioner-answer[data-state="${state}"]`);
   await answer.waitFor();
   return (await answer.textContent()) ?? "";
@@ -100,7 +100,7 @@ describe(`requests of dialogs to a device or the cloud, in Node-RED ${nodeRedMaj
       await fill(page, "generation", { choose: "gateway" }, config);
       await fill(page, "address", simulator.newer.origin, config);
       await button.click();
-      assert.match(await said(page, "unsure"), /accepts connections/);
+      assert.match(await said(page, "warning"), /accepts connections/);
       assert.deepEqual(await faultsOfDialog(page), []);
       await closeDialog(page, "cancel", "config");
     }));

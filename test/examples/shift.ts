@@ -3,7 +3,7 @@ import type { Simulator } from "../../src/simulator/index.ts";
 import type { Shown, StationPage } from "./station-page.ts";
 
 /** What takes the focus from the scan field, at a busy table. */
-const distractions = [
+const interruptions = [
   `document.querySelector('[data-test="cancel"]')?.focus()`,
   `document.querySelector(".packing-shift canvas, .packing-shift")?.click()`,
   `document.activeElement.blur()`,
@@ -68,8 +68,8 @@ export class Shift {
     special: Readonly<Record<number, (reference: string) => Promise<void>>> = {},
   ): Promise<void> {
     for (const [number, reference] of references.entries()) {
-      const distraction = distractions[number % distractions.length];
-      await (special[number]?.(reference) ?? station.pack(reference, distraction));
+      const interruption = interruptions[number % interruptions.length];
+      await (special[number]?.(reference) ?? station.pack(reference, interruption));
       await station.shows("reference", reference);
     }
     await station.press("confirm");

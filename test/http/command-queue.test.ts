@@ -145,11 +145,11 @@ describe("the queue of commands", () => {
 
   it("each device of the cloud has one queue, whatever the letter case, and delays no other", async () => {
     const cloud = opened(new CloudClient({ baseUrl: gate.server.origin, token, queues }));
-    const twin = opened(new CloudClient({ baseUrl: `${gate.server.origin}/`, token, queues }));
+    const same = opened(new CloudClient({ baseUrl: `${gate.server.origin}/`, token, queues }));
     const running = [
       cloud.measure(deviceCode, "1"),
-      twin.stopVideo(deviceCode.toLowerCase()),
-      twin.measure("EFGH6789", "2"),
+      same.stopVideo(deviceCode.toLowerCase()),
+      same.measure("EFGH6789", "2"),
     ];
     await gate.holds(2);
     await turn();

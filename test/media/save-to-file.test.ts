@@ -280,8 +280,8 @@ describe("saving a download to a file", () => {
       await withFolder(async (folder) => {
         const root = join(folder, "root");
         await mkdir(join(root, "inside"), { recursive: true });
-        await mkdir(join(folder, "root-twin"));
-        await symlink(join(folder, "root-twin"), join(root, "out"), "junction");
+        await mkdir(join(folder, "root-2"));
+        await symlink(join(folder, "root-2"), join(root, "out"), "junction");
         await symlink(folder, join(root, "up"), "junction");
         await symlink(join(folder, "gone"), join(root, "nowhere"), "junction");
         await symlink(join(root, "round"), join(root, "round"), "junction");
@@ -295,7 +295,7 @@ describe("saving a download to a file", () => {
           );
         }
         await saveToFile(sending([jpeg]), target(root, { filename: "in/x.jpg" }), facts);
-        assert.deepEqual(await listAll(join(folder, "root-twin")), []);
+        assert.deepEqual(await listAll(join(folder, "root-2")), []);
         assert.deepEqual(await listAll(join(root, "inside")), ["x.jpg"]);
       });
     });

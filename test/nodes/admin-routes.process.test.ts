@@ -166,7 +166,7 @@ describe(`the admin routes, in a real Node-RED ${nodeRedMajor}`, () => {
     const gateway = await startServer(() => undefined, { onConnection: () => accepted() });
     try {
       const answer = await testDevice({ address: gateway.origin, generation: "gateway" });
-      assert.equal(said(answer), "unsure gateway");
+      assert.equal(said(answer), "warning gateway");
       await connected;
       await gateway.allClosed();
       assert.deepEqual([gateway.connections, gateway.requests.length], [1, 0]);
@@ -239,7 +239,7 @@ describe(`the admin routes, in a real Node-RED ${nodeRedMajor}`, () => {
       times: 9,
       fault: { kind: "status", status: 404 },
     });
-    assert.equal(said(await testCloud({})), "unsure cloudUnsure");
+    assert.equal(said(await testCloud({})), "warning cloudUntested");
   });
 
   it("the stored token goes to the deployed address alone, by the deployed way", async () => {

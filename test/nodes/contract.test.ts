@@ -164,12 +164,12 @@ for (const node of actionNodes) {
       assert.equal(flow.lastStatus("node")?.fill, "red");
     });
 
-    const goings: Readonly<Record<string, () => Promise<void>>> = {
+    const endings: Readonly<Record<string, () => Promise<void>>> = {
       "when the flow is taken away": () => flow.deploy([]),
       "when it alone is deployed anew": () =>
         flow.deploy([...configNodes(sim), actionNode(node, { info: "changed" })], credentials, "nodes"),
     };
-    for (const [when, go] of Object.entries(goings)) {
+    for (const [when, go] of Object.entries(endings)) {
       it(`ends what runs ${when}, and sends nothing afterwards`, async () => {
         await start();
         const good = await node.message(sim);

@@ -62,9 +62,9 @@ describe("the device of what comes from the cloud", () => {
   };
 
   it("has the serial number and the certificate of the config node that names its ID", async () => {
-    const twins = ["1", "2"].map((id) => deviceNode(id, { serialNumber: `SN-${id}`, cloudIds: "twice" }));
+    const sharing = ["1", "2"].map((id) => deviceNode(id, { serialNumber: `SN-${id}`, cloudIds: "twice" }));
     const same = ["3", "4"].map((id) => deviceNode(id, { serialNumber: "SN-3", cloudIds: "same" }));
-    await start([dock4, ...twins, ...same, receiving]);
+    await start([dock4, ...sharing, ...same, receiving]);
     try {
       assert.deepEqual(instrumentOf(await receive({ id: 1, deviceClientId: "d-4" })), ["SN-4", "AM-4"]);
       assert.deepEqual(instrumentOf(await receive({ id: 2, deviceClientId: "d-5" })), [null, null]);

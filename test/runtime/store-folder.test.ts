@@ -103,7 +103,7 @@ describe("Test connection of a store, for its folder", () => {
     const lines = await found(watchedDisk(fails("rename", "ENOSYS")));
     assert.deepEqual(lines.slice(2), ["bad fileOther"]);
     const unsynced = await found(watchedDisk(fails("file.sync", "EINVAL")));
-    assert.deepEqual(unsynced.slice(3, 4), ["unsure folderNoSync"]);
+    assert.deepEqual(unsynced.slice(3, 4), ["warning folderNoSync"]);
     assert.deepEqual(await readdir(root), []);
   });
 

@@ -138,7 +138,7 @@ describe("simulator: page", () => {
     await page.keyboard.press("Escape");
     await page.locator("#viewer").waitFor({ state: "hidden" });
     await page.click("#press-cancel");
-    await shows(page, "#veil, .screen:has(#camera:visible)", "");
+    await shows(page, "#switched-off, .screen:has(#camera:visible)", "");
     assert.equal(sim.newer.state.savedVideo, null);
     assert.equal(await text("storage"), "");
     assert.ok(sim.requests.every(({ path }) => path === "/api/v1/video/start"));
@@ -230,12 +230,12 @@ describe("simulator: page", () => {
     const { sim, page } = await open({ mode: "video-only", encodingMs: 600_000 });
     await flip(page, sim, "#local-api", () => !sim.newer.localApi);
     await flip(page, sim, "#power", () => !sim.newer.powered);
-    await shows(page, "#veil", "Switched off");
+    await shows(page, "#switched-off", "Switched off");
     assert.deepEqual([sim.newer.powered, sim.newer.localApi], [false, false]);
     await page.click("#press-start", { force: true });
     await says(page, "The device is switched off.");
     await flip(page, sim, "#power", () => sim.newer.powered);
-    await page.locator("#veil").waitFor({ state: "hidden" });
+    await page.locator("#switched-off").waitFor({ state: "hidden" });
     await flip(page, sim, "#local-api", () => sim.newer.localApi);
     await flip(page, sim, "#simulation-mode", () => sim.cloud.simulationMode);
     assert.deepEqual([sim.newer.powered, sim.newer.localApi, sim.cloud.simulationMode], [true, true, true]);
@@ -270,7 +270,7 @@ describe("simulator: page", () => {
     await changed;
     await tabTo("#power");
     await page.keyboard.press("Space");
-    await shows(page, "#veil", "Switched off");
+    await shows(page, "#switched-off", "Switched off");
     await tabTo("#parcel-tube-box");
     await page.keyboard.press("Enter");
     await page.locator("#parcel-tube-box[aria-pressed=true]").waitFor();

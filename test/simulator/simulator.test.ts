@@ -147,11 +147,11 @@ describe("simulator", () => {
   it("comes back on its port when somebody held it meanwhile", async () => {
     const sim = await start({ ports: { newer: await freePort() } });
     sim.newer.setPower(false);
-    const squatter = createServer().listen(sim.newer.port, "127.0.0.1");
-    await once(squatter, "listening");
+    const occupant = createServer().listen(sim.newer.port, "127.0.0.1");
+    await once(occupant, "listening");
     sim.newer.setPower(true);
     await new Promise((resolve) => setTimeout(resolve, 30));
-    await new Promise((resolve) => squatter.close(resolve));
+    await new Promise((resolve) => occupant.close(resolve));
     let answer: unknown = null;
     while (answer === null) {
       answer = await fetch(`${sim.newer.origin}/api/v1/ping/x`).then(jsonOf, () => null);

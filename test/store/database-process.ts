@@ -85,7 +85,7 @@ async function fail(database: SqliteDatabase): Promise<void> {
   say("stored");
 }
 
-/** Says what the full disk did, and what was stored in the end. A file named ballast takes space until then. */
+/** Says what the full disk did, and what was stored in the end. A file named filler takes space until then. */
 async function fill(database: SqliteDatabase): Promise<void> {
   const insert = (text: string) => database.transaction([{ sql: insertNote, values: [text] }]);
   let written = 0;
@@ -97,7 +97,7 @@ async function fill(database: SqliteDatabase): Promise<void> {
     );
   }
   await database.close();
-  rmSync(join(dirname(file), "ballast"));
+  rmSync(join(dirname(file), "filler"));
   const again = SqliteFile.open({ file, migrations, busyTimeoutMs: 0, mustExist: true });
   if ("reason" in again) {
     throw new Error(again.reason);

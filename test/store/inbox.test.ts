@@ -148,11 +148,11 @@ describeDatabases("the inbox of a store", (open) => {
     const numbers = [await stopped.add(record(1), hourMs), await stopped.add(record(2), hourMs)].map(Number);
     await stopped.sent(numbers.slice(0, 1));
     assert.deepEqual(await Promise.all(others.map((one) => one.takeOver())), [0, 0]);
-    const unclaimed = leases.map(({ id }) => id);
+    const ids = leases.map(({ id }) => id);
     await test.database.transaction([
       {
         sql: "UPDATE workers SET lease_until = '' WHERE worker_id NOT IN (?, ?)",
-        values: unclaimed,
+        values: ids,
       },
     ]);
     const taken = await Promise.all(others.map((one) => one.takeOver()));

@@ -99,7 +99,7 @@ describe("a SQLite database on a disk that fails", () => {
       this.skip();
     }
     const script =
-      'mount -t tmpfs -o size=2m none "$0" && head -c 500000 /dev/zero > "$0/ballast" && exec "$@"';
+      'mount -t tmpfs -o size=2m none "$0" && head -c 500000 /dev/zero > "$0/filler" && exec "$@"';
     const child = spawn(
       "unshare",
       ["-rm", "sh", "-c", script, folder, process.execPath, fileURLToPath(program), file, "fill"],

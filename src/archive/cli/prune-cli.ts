@@ -39,7 +39,7 @@ ${storeHelp}
 Exit code: 0 done, 1 some packages could not be deleted, some rows could not be removed, or what belongs to no package
 was not searched for to the end, 2 nothing could be done, 130 stopped with Ctrl+C.`;
 
-const sayings = {
+const resultTexts = {
   deleted: "deleted",
   held: "kept: it is on hold",
   kept: "kept",
@@ -101,7 +101,7 @@ function readAge(age: string | undefined): number {
 function sayPackage({ what, path, reason }: PrunedPackage, isDryRun: boolean): string {
   const wouldBe = { deleted: "would be deleted", leftover: "would be removed" } as const;
   const isOnlyTold = isDryRun && (what === "deleted" || what === "leftover");
-  const said = isOnlyTold ? wouldBe[what] : sayings[what];
+  const said = isOnlyTold ? wouldBe[what] : resultTexts[what];
   return `${path}: ${said}${reason === undefined || what === "held" ? "" : `: ${reason}`}`;
 }
 

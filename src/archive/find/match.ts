@@ -57,14 +57,14 @@ export function matchTransaction(
   if (own.length > mostAlike || others.length > mostAlike) {
     return { kind: "several", count: own.length };
   }
-  const rivals = others
+  const otherFits = others
     .filter(({ key }) => key !== sought.key)
     .map(({ local }) => bestFits(local, transactions).map(({ candidate }) => candidate));
-  const most = mostPairs([own.map(({ candidate }) => candidate), ...rivals]);
-  if (mostPairs(rivals) === most) {
+  const most = mostPairs([own.map(({ candidate }) => candidate), ...otherFits]);
+  if (mostPairs(otherFits) === most) {
     return { kind: "contested" };
   }
-  const possible = own.filter(({ candidate }) => mostPairs([[candidate], ...rivals]) === most);
+  const possible = own.filter(({ candidate }) => mostPairs([[candidate], ...otherFits]) === most);
   const [only] = possible;
   return possible.length === 1 && only !== undefined
     ? one(only)

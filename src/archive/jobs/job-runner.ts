@@ -13,7 +13,7 @@ import type { OpenJob } from "./table/open-job.ts";
 import type { ExistingPackage } from "./seal/existing-packages.ts";
 import type { ArchiveWarning, RunnerOptions } from "./run/runner-options.ts";
 import { RunningJob } from "./run/running-job.ts";
-import type { GivenMedium } from "./accept/stage-media.ts";
+import type { GivenMedium } from "./accept/given-media.ts";
 import { Submission, type SubmissionOwner } from "./accept/submission.ts";
 
 /** A disk that hangs must not delay a deploy: Node-RED waits 15 s for a node to close. */

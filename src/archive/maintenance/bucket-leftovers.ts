@@ -20,7 +20,7 @@ export interface BucketStore {
 }
 
 /**
- * Removes what jobs that have ended have left in the bucket: the places in the table `uploads` at which no package is
+ * Removes what jobs that have ended have left in the bucket: the locations in the table `uploads` at which no package is
  * listed. The bucket is not listed for that, so a worker may call it often. Several may at the same time, and the next run
  * continues one that was interrupted. A whole package is removed only if another one of the same job is listed
  * and there. Yields what was removed, and what was kept and why. Throws ERR_STORE.

@@ -21,8 +21,8 @@ export interface EndedUpload {
 export const mostValues = 200;
 
 /**
- * Selects places where jobs that have ended were uploading before a time, in the order of their names. An open job may be
- * uploading again to the same place, whatever the time says, and a job that has ended is never opened again.
+ * Selects locations to which jobs that have ended were uploading before a time, in the order of their names. An open job may be
+ * uploading again to the same location, whatever the time says, and a job that has ended is never opened again.
  */
 export async function endedUploads(
   database: Pick<Database, "transaction">,
@@ -46,7 +46,7 @@ export async function endedUploads(
   }));
 }
 
-/** Removes the row of such a place. */
+/** Removes the row of such a location. */
 export async function forgetUpload(
   database: Pick<Database, "transaction">,
   { location, begunAt }: EndedUpload,

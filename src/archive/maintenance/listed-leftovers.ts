@@ -13,7 +13,7 @@ import { isUploadLocation, locationOf } from "./upload-location.ts";
 import { isElsewhere } from "./walk-bucket.ts";
 
 /** A folder that may be left of something. */
-interface Suspect {
+interface Candidate {
   readonly location: string;
   readonly bytes: number;
 }
@@ -21,7 +21,7 @@ interface Suspect {
 /** Where the media of open jobs are stored for other workers: a folder for each job. */
 const stagedFolder = `${stateFolderName}/work`;
 /** How many of a kind one run deals with, so that they need little memory. The next run takes the others. */
-const mostSuspects = 10_000;
+const mostCandidates = 10_000;
 /** So many packages that no database lists are enough to know that not all databases were given. */
 const mostUnlisted = 1_000;
 
@@ -48,9 +48,9 @@ export class ListedLeftovers {
   readonly #replaced: { readonly location: string; readonly found: FoundManifest }[] = [];
   readonly #unlisted: string[] = [];
   /** Folders without a manifest that an upload may have made, and others. */
-  readonly #uploads: Suspect[] = [];
-  readonly #others: Suspect[] = [];
-  readonly #staged: Suspect[] = [];
+  readonly #uploads: Candidate[] = [];
+  readonly #others: Candidate[] = [];
+  readonly #staged: Candidate[] = [];
 
   /** `start`: the folder that is listed, as `BucketDisk` names it. */
   constructor(
@@ -182,12 +182,12 @@ export class ListedLeftovers {
   }
 
   /** When the log says that the packages in these folders were deleted. */
-  async #prunedAt(suspects: readonly Suspect[]): Promise<ReadonlyMap<string, number>> {
+  async #prunedAt(candidates: readonly Candidate[]): Promise<ReadonlyMap<string, number>> {
     const found = new Map<string, number>();
-    if (suspects.length === 0) {
+    if (candidates.length === 0) {
       return found;
     }
-    const locations = new Set(suspects.map(({ location }) => location));
+    const locations = new Set(candidates.map(({ location }) => location));
     for await (const lines of new PruneLogReader(this.#files.root, this.#files.disk).read()) {
       for (const { path, at, kept } of lines) {
         if (kept === true) {
@@ -221,10 +221,10 @@ export class ListedLeftovers {
 }
 
 function add(
-  to: Suspect[],
+  to: Candidate[],
   { location, objects }: Pick<ListedFolder, "objects"> & { location: string },
 ): void {
-  if (to.length < mostSuspects) {
+  if (to.length < mostCandidates) {
     to.push({ location, bytes: objects.reduce((sum, { bytes }) => sum + bytes, 0) });
   }
 }

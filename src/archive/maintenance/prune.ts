@@ -99,22 +99,22 @@ export class Pruning {
     packages: readonly WalkedPackage[],
     held: ReadonlySet<string>,
   ): AsyncGenerator<PrunedPackage> {
-    const doomed: WalkedPackage[] = [];
+    const due: WalkedPackage[] = [];
     for await (const { entry, result } of this.#each(packages, (one) => this.#judge(one, held))) {
       if (result.what === "deleted" && !this.#options.isDryRun) {
-        doomed.push(entry);
+        due.push(entry);
       } else {
         yield result;
       }
     }
-    if (doomed.length === 0) {
+    if (due.length === 0) {
       return;
     }
-    await this.#log.add(doomed);
+    await this.#log.add(due);
     const kept: WalkedPackage[] = [];
     let isDone = false;
     try {
-      for await (const { entry, result } of this.#each(doomed, (one) => this.#remove(one))) {
+      for await (const { entry, result } of this.#each(due, (one) => this.#remove(one))) {
         if (result.what === "held" || result.what === "kept") {
           kept.push(entry);
         }

@@ -45,7 +45,7 @@ const nameBytes = 6;
 
 /**
  * A bucket of packages. A package has a folder of its own in the one that the layout names, with a random name: no two
- * attempts and no two workers ever write the same key, and a late answer of the store can change no package. Its manifest
+ * uploads and no two workers ever write the same key, and a late answer of the store can change no package. Its manifest
  * comes last. Which of several uploads is the package of a job is what the database says.
  */
 export class BucketPlace implements PackagePlace {
@@ -106,7 +106,7 @@ export class BucketPlace implements PackagePlace {
       place: async (manifest, _isSame, maybePlaced) => {
         // It may have been suspended for long: another worker may have the job now.
         await this.#uploads.refresh(job, location);
-        // If the answer is lost, the manifest may be there, or arrive later: another attempt goes to another place.
+        // If the answer is lost, the manifest may be there, or arrive later: the next attempt is another upload.
         this.#unfinished.delete(job);
         maybePlaced(location);
         await this.#send(sealed, location, manifest, true);
@@ -116,9 +116,9 @@ export class BucketPlace implements PackagePlace {
   }
 
   /**
-   * The row of the upload decides whether a package counts: who notes the package and who gives it up both remove it. If
-   * another worker has the job by now, this package is what an upload has left; if another job has made a package of the
-   * same parcel meanwhile, this one may only add to it.
+   * The row of the upload decides whether a package counts: noting the package needs the row with its job, and giving the
+   * upload up takes the job from it. If another worker has the job by now, this package is what an interrupted upload has
+   * left; if another job has made a package of the same parcel meanwhile, this one may only be a supplement to it.
    */
   note({ path, sha256, manifest }: FoundPackage, keys: IndexKeys, known: readonly string[]): NotedPackage {
     const { job } = manifest;

@@ -60,7 +60,7 @@ export function banners(one: ExportedPackage, texts: ReportTexts): Html[] {
   return shown;
 }
 
-const sayings: Readonly<Record<PackageFinding["kind"], ReportTextKey>> = {
+const findingTexts: Readonly<Record<PackageFinding["kind"], ReportTextKey>> = {
   changed: "foundChanged",
   missing: "foundMissing",
   unreadable: "foundUnreadable",
@@ -73,7 +73,7 @@ const sayings: Readonly<Record<PackageFinding["kind"], ReportTextKey>> = {
 
 function sayFinding({ kind, path }: PackageFinding, location: string, texts: ReportTexts): string {
   const name = path.startsWith(`${location}/`) ? path.slice(location.length + 1) : path;
-  return texts.text(sayings[kind], { name });
+  return texts.text(findingTexts[kind], { name });
 }
 
 /** The measured values, the billable weight, and whether they may be used for trade. */

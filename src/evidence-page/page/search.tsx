@@ -86,7 +86,7 @@ interface SearchProps {
 }
 
 /** What somebody wants of the results as soon as they are there. */
-type Wish = "choose" | "open";
+type Entering = "choose" | "open";
 
 /**
  * Finds packages while somebody types. The arrow keys lead from the field through the results; Enter opens the only result,
@@ -99,17 +99,17 @@ export function Search({ text, onText, chosen, shared }: SearchProps): VNode {
   const results = useResults(text, fail);
   const found = results?.found;
   const isPending = results?.text !== text;
-  const wish = useRef<Wish | undefined>(undefined);
+  const waiting = useRef<Entering | undefined>(undefined);
   useLayoutEffect(() => field.current?.focus(), []);
   useLayoutEffect(() => {
-    if (!isPending && wish.current !== undefined) {
-      enterResults(wish.current);
+    if (!isPending && waiting.current !== undefined) {
+      enterResults(waiting.current);
     }
   }, [results]);
 
   const links = (): HTMLAnchorElement[] => [...(list.current?.querySelectorAll("a") ?? [])];
-  function enterResults(how: Wish): void {
-    wish.current = isPending ? how : undefined;
+  function enterResults(how: Entering): void {
+    waiting.current = isPending ? how : undefined;
     const [first, ...others] = isPending ? [] : links();
     if (how === "open" && others.length === 0) {
       first?.click();
@@ -138,7 +138,7 @@ export function Search({ text, onText, chosen, shared }: SearchProps): VNode {
     (at < 0 ? field.current : all[Math.min(at, all.length - 1)])?.focus();
   }
   function type(event: InputEvent & { readonly currentTarget: HTMLInputElement }): void {
-    wish.current = undefined;
+    waiting.current = undefined;
     onText(event.currentTarget.value);
   }
   return (

@@ -124,7 +124,7 @@ async function testCloud(client: CloudClient, signal: AbortSignal): Promise<Test
     if (!isUnknown(error)) {
       throw error;
     }
-    return line("unsure", "cloudUnsure", { host });
+    return line("warning", "cloudUntested", { host });
   }
 }
 

@@ -4,7 +4,7 @@ import { answerWith, sayError, type AdminRequest, type EditorSentence } from "./
 
 /** One result of Test connection, a line below the button. */
 export interface TestLine extends EditorSentence {
-  readonly state: "good" | "unsure" | "bad";
+  readonly state: "good" | "warning" | "bad";
   /** Names that belong to it, in the words of the peer. */
   readonly facts?: readonly string[];
 }

@@ -141,7 +141,7 @@ async function openConnection(test: Test): Promise<TestLine> {
   } finally {
     socket.destroy();
   }
-  return line("unsure", "gateway", { host: peer.host });
+  return line("warning", "gateway", { host: peer.host });
 }
 
 const connectSentences: Readonly<Record<string, SentenceKey>> = {

@@ -43,7 +43,7 @@ async function linesOf(location: BucketLocation, signal: AbortSignal): Promise<r
       ...(credentials === null ? [line("good", "bucketEnvironment")] : []),
       line("good", isConditional ? "bucketConditional" : "bucketUnconditional"),
       lineOfLock(hasLock, retainDays),
-      ...(isOpenHttp(address.origin) ? [line("unsure", "bucketOpen")] : []),
+      ...(isOpenHttp(address.origin) ? [line("warning", "bucketOpen")] : []),
     ];
   } finally {
     await files.close();

@@ -51,7 +51,7 @@ async function tryFolder(
     const root = await checkRoot(folder, disk, facts);
     say(line("good", "folder", { path: root }));
     if (isShareMount(root)) {
-      say(line("unsure", "folderMount", { path: root }));
+      say(line("warning", "folderMount", { path: root }));
     }
     const test = { root, scratch: join(root, `.dimensioner-test-${randomUUID()}`), disk, signal };
     try {
@@ -108,7 +108,7 @@ async function trySync(test: FolderTest): Promise<TestLine> {
     await syncFile(join(scratch, "named", "file"), disk);
     return syncFolder(scratch, disk, facts);
   });
-  return isSynced ? line("good", "folderSyncs") : line("unsure", "folderNoSync");
+  return isSynced ? line("good", "folderSyncs") : line("warning", "folderNoSync");
 }
 
 async function syncFile(path: string, disk: TestedDisk): Promise<void> {
@@ -182,6 +182,6 @@ async function saySpace(test: FolderTest, say: (found: TestLine) => void): Promi
     const { freeBytes, totalBytes } = space;
     const isLittle = freeBytes < littleSpaceBytes;
     const values = { free: { bytes: freeBytes }, total: { bytes: totalBytes } };
-    say(isLittle ? line("unsure", "spaceLow", values) : line("good", "space", values));
+    say(isLittle ? line("warning", "spaceLow", values) : line("good", "space", values));
   }
 }

@@ -24,7 +24,7 @@ export async function testPostgres(address: PostgresAddress, withinMs: number): 
     const found = rights.hasTables
       ? await linesOfTables(database, rights, address.name)
       : [lineOfNone(rights, address.name)];
-    return rights.isOpen ? [...found, line("unsure", "postgresOpen")] : found;
+    return rights.isOpen ? [...found, line("warning", "postgresOpen")] : found;
   } finally {
     await database.close();
   }

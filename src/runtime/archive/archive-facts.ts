@@ -1,5 +1,5 @@
 import { readLocalMeasurement, type LocalMeasurement } from "../../archive/find/local-measurement.ts";
-import type { GivenMedium } from "../../archive/jobs/accept/stage-media.ts";
+import type { GivenMedium } from "../../archive/jobs/accept/given-media.ts";
 import {
   billedSchema,
   recordingSchema,

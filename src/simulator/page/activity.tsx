@@ -53,7 +53,7 @@ export function Activity({ state, generation }: ActivityProps): VNode {
         </p>
       )}
       {!isOn && (
-        <p class="veil" id="veil">
+        <p class="switched-off" id="switched-off">
           Switched off
         </p>
       )}

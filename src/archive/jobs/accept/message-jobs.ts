@@ -9,7 +9,7 @@ import { isTaken } from "../table/is-taken.ts";
 import type { OpenJob } from "../table/open-job.ts";
 import type { RunningJob } from "../run/running-job.ts";
 import { Sequences, type Sequence } from "./sequences.ts";
-import { stageMedia, type GivenMedium } from "./stage-media.ts";
+import { storeGivenMedia, type GivenMedium } from "./given-media.ts";
 import type { Submission } from "./submission.ts";
 
 /** The position of a message in its sequence. */
@@ -43,14 +43,14 @@ export class MessageJobs {
   /** Resolves when the media are part of an accepted job. Throws like JobRunner.submitMedia. */
   async submit(intent: Intent, media: readonly GivenMedium[], part: Part | null): Promise<Submission> {
     if (part === null) {
-      const running = await this.#accept(randomUUID(), intent, media, { used: new Set(), place: 0 });
+      const running = await this.#accept(randomUUID(), intent, media, { used: new Set(), position: 0 });
       return this.#options.submission(running);
     }
     const before = this.#sequences.get(part.id);
     if (before !== undefined) {
       return await this.#join(before, media, part);
     }
-    const first = { id: randomUUID(), place: part.index, used: new Set<string>() };
+    const first = { id: randomUUID(), position: part.index, used: new Set<string>() };
     const running = this.#accept(first.id, intent, media, first);
     const sequence = this.#sequences.begin(part.id, { ...first, running });
     return this.#submissionOf(sequence, await sequence.running, part);
@@ -65,13 +65,13 @@ export class MessageJobs {
     id: string,
     intent: Intent,
     media: readonly GivenMedium[],
-    place: { used: Set<string>; place: number },
+    part: { used: Set<string>; position: number },
   ): Promise<RunningJob> {
     this.#archive.openJobs.checkRoom(intent);
     const { node, outputFolders, signal, run } = this.#options;
     let job: OpenJob;
     try {
-      const items = await stageMedia(this.#archive, id, media, { ...place, outputFolders, signal });
+      const items = await storeGivenMedia(this.#archive, id, media, { ...part, outputFolders, signal });
       // On a disk that hangs the message has ended long ago; its sender still has the media.
       signal.throwIfAborted();
       const answer = answerOf(intent);
@@ -85,18 +85,18 @@ export class MessageJobs {
   }
 
   async #join(sequence: Sequence, media: readonly GivenMedium[], part: Part): Promise<Submission> {
-    const { id, places, used } = sequence;
+    const { id, positions, used } = sequence;
     const { outputFolders, signal } = this.#options;
-    const place = String(part.index);
+    const position = String(part.index);
     // The same part brings nothing new when it is repeated.
-    const isNew = !places.has(place);
-    places.add(place);
+    const isNew = !positions.has(position);
+    positions.add(position);
     try {
       const running = await this.#runningOf(sequence);
       if (isNew) {
-        const items = await stageMedia(this.#archive, id, media, {
+        const items = await storeGivenMedia(this.#archive, id, media, {
           used,
-          place: part.index,
+          position: part.index,
           outputFolders,
           signal,
         });
@@ -108,7 +108,7 @@ export class MessageJobs {
       return this.#submissionOf(sequence, running, part);
     } catch (error) {
       if (isNew) {
-        places.delete(place);
+        positions.delete(position);
       }
       throw error;
     }

@@ -1,5 +1,5 @@
 import type { RunningJob } from "../run/running-job.ts";
-import { placeOf } from "../steps/item-slots.ts";
+import { positionOf } from "../steps/item-slots.ts";
 import { namesInUse } from "../steps/store-item.ts";
 import type { Submission } from "./submission.ts";
 
@@ -8,7 +8,7 @@ export interface Sequence {
   /** The id of the job. */
   readonly id: string;
   /** The positions whose media are stored or being stored. */
-  readonly places: Set<string>;
+  readonly positions: Set<string>;
   /** The names of files that are used. */
   readonly used: Set<string>;
   readonly running: Promise<RunningJob>;
@@ -27,12 +27,12 @@ export class Sequences {
   /** Begins a sequence with the first part that has arrived. */
   begin(
     name: string,
-    first: { id: string; place: number; used: Set<string>; running: Promise<RunningJob> },
+    first: { id: string; position: number; used: Set<string>; running: Promise<RunningJob> },
   ): Sequence {
-    const { id, place, used, running } = first;
+    const { id, position, used, running } = first;
     return this.#add(name, {
       id,
-      places: new Set([String(place)]),
+      positions: new Set([String(position)]),
       used,
       running,
       last: undefined,
@@ -44,7 +44,7 @@ export class Sequences {
     const { id, items } = running.job;
     this.#add(name, {
       id,
-      places: new Set([...items.keys()].map(placeOf).filter((place) => place !== null)),
+      positions: new Set([...items.keys()].map(positionOf).filter((position) => position !== null)),
       used: namesInUse(items.values()),
       running: Promise.resolve(running),
       last,

@@ -26,14 +26,14 @@ export async function takeFolders(
   job: JobFolder,
   disk: ArchiveDisk,
 ): Promise<void> {
-  await sort(job, disk);
+  await sortTaken(job, disk);
   for (const other of others) {
-    await seize(other, job, disk);
+    await takeFolder(other, job, disk);
   }
-  await sort(job, disk);
+  await sortTaken(job, disk);
 }
 
-async function seize(other: string, { folder, make }: JobFolder, disk: ArchiveDisk): Promise<void> {
+async function takeFolder(other: string, { folder, make }: JobFolder, disk: ArchiveDisk): Promise<void> {
   if (!(await exists(other, disk))) {
     return;
   }
@@ -48,7 +48,7 @@ async function seize(other: string, { folder, make }: JobFolder, disk: ArchiveDi
 }
 
 /** Named media become those of the job, and the rest is removed. */
-async function sort(job: JobFolder, disk: ArchiveDisk): Promise<void> {
+async function sortTaken(job: JobFolder, disk: ArchiveDisk): Promise<void> {
   if (!(await exists(job.folder, disk))) {
     return;
   }
@@ -56,17 +56,17 @@ async function sort(job: JobFolder, disk: ArchiveDisk): Promise<void> {
   for (const name of names.filter((one) => one.startsWith(takenName))) {
     const taken = join(job.folder, name);
     await job.make();
-    await gather(taken, job, disk);
+    await moveMedia(taken, job, disk);
     await job.sync();
     await removeTree(taken, disk);
   }
 }
 
-async function gather(from: string, job: JobFolder, disk: ArchiveDisk): Promise<void> {
+async function moveMedia(from: string, job: JobFolder, disk: ArchiveDisk): Promise<void> {
   for (const name of await disk.readdir(from)) {
     const path = join(from, name);
     if ((await disk.lstat(path)).isDirectory()) {
-      await gather(path, job, disk);
+      await moveMedia(path, job, disk);
     } else if (job.isMedium(name)) {
       await disk.rename(path, join(job.media, name));
     }

@@ -15,7 +15,7 @@ import {
 import type { ExistingPackage } from "../seal/existing-packages.ts";
 import type { FindMissing } from "./media-source.ts";
 import type { OpenJob } from "../table/open-job.ts";
-import { placeOf } from "./item-slots.ts";
+import { positionOf } from "./item-slots.ts";
 
 /** What a job has, and what its last round has found. */
 export interface Collected {
@@ -137,7 +137,7 @@ export function judge(running: Collected, missing: readonly Problem[]): Complete
 
 /** The parts of a sequence are counted by their positions, so a part that arrives twice counts once. */
 function partsOf(job: OpenJob): number {
-  return new Set([...job.items.keys()].map(placeOf).filter((place) => place !== null)).size;
+  return new Set([...job.items.keys()].map(positionOf).filter((position) => position !== null)).size;
 }
 
 /** Whether all messages of the sequence have arrived. */

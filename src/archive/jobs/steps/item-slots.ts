@@ -8,12 +8,12 @@ const ofMessage = "message:";
 /**
  * The slot of a medium of a message: the position of the message in its sequence, and of the medium in the message.
  */
-export function messageSlot(place: number, index: number | null): string {
-  return `${ofMessage}${place}${index === null ? "" : `.${index}`}`;
+export function messageSlot(position: number, index: number | null): string {
+  return `${ofMessage}${position}${index === null ? "" : `.${index}`}`;
 }
 
 /** The position in its sequence of the message that brought a medium; null for other media. */
-export function placeOf(slot: string): string | null {
+export function positionOf(slot: string): string | null {
   return slot.startsWith(ofMessage) ? slot.slice(ofMessage.length).replace(/\..*$/, "") : null;
 }
 

@@ -10,7 +10,7 @@ import type { JobWork, Move, StepJob, StepName } from "./job-work.ts";
 import { endRound, beginRound, continueWithCloud } from "./collecting-round.ts";
 import { isRetryableJob } from "./retryable-job.ts";
 import { searchOf } from "../table/searches.ts";
-import { placeOf } from "./item-slots.ts";
+import { positionOf } from "./item-slots.ts";
 import { isUnchanged } from "./store-item.ts";
 
 type Step = (running: StepJob, work: JobWork) => Promise<Move>;
@@ -110,7 +110,7 @@ async function checkItems(running: StepJob): Promise<void> {
     }
     await root.jobs.removeItems(job.id, [slot]);
     job.items.delete(slot);
-    if (placeOf(slot) !== null) {
+    if (positionOf(slot) !== null) {
       running.seen.lost = [...running.seen.lost, item.path];
     }
   }

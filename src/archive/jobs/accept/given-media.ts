@@ -24,11 +24,11 @@ export interface GivenMedium {
 const pieceBytes = 256 * 1024;
 
 /** What is needed to add the media of a message to a job. */
-interface Staging {
+interface GivenOptions {
   /** The names of files that the package has already. */
   readonly used: Set<string>;
   /** The position of the message in its sequence. */
-  readonly place: number;
+  readonly position: number;
   /** The folders in which a message may name files. */
   readonly outputFolders: () => Promise<readonly string[]>;
   readonly signal: AbortSignal;
@@ -38,29 +38,29 @@ interface Staging {
  * Stores a message's media in the job's work folder. Files are copied, not linked, because a link would show whatever a
  * flow later writes to the original.
  */
-export async function stageMedia(
+export async function storeGivenMedia(
   root: JobStore,
   jobId: string,
   media: readonly GivenMedium[],
-  staging: Staging,
+  options: GivenOptions,
 ): Promise<Map<string, StoredItem>> {
-  const { place } = staging;
+  const { position } = options;
   const items = new Map<string, StoredItem>();
   await root.work.make(jobId);
   for (const [index, medium] of media.entries()) {
-    const slot = messageSlot(place, media.length === 1 ? null : index);
-    items.set(slot, await stage(root, jobId, medium, staging));
+    const slot = messageSlot(position, media.length === 1 ? null : index);
+    items.set(slot, await storeOne(root, jobId, medium, options));
   }
   // They cannot be sent again once their message was accepted, so their names are synced.
   await root.work.sync(jobId);
   return items;
 }
 
-async function stage(
+async function storeOne(
   root: JobStore,
   jobId: string,
   medium: GivenMedium,
-  { used, outputFolders, signal }: Staging,
+  { used, outputFolders, signal }: GivenOptions,
 ): Promise<StoredItem> {
   const { content, contentType, contentId, description } = medium;
   const store = async (path: string | null, start: () => Promise<Download>): Promise<StoredItem> => {
