@@ -105,6 +105,13 @@ describe("what an installation of the package runs and brings", () => {
     }
   });
 
+  it("has as many dependencies as SECURITY.md says", async () => {
+    const words = ["no", "one", "two", "three", "four", "five", "six"];
+    const count = words[Object.keys(manifest.dependencies ?? {}).length];
+    const text = await readFile(join(root, "SECURITY.md"), "utf8");
+    assert.ok(text.includes(`; ${count} runtime dependencies (${mostInstalled} packages at most`), count);
+  });
+
   it("SECURITY.md names a test that is there for each thing that it promises", async () => {
     const text = await readFile(join(root, "SECURITY.md"), "utf8");
     const named = [...text.matchAll(/\]\((test\/[^)#]+)\)/g)].map(([, path = ""]) => path);

@@ -128,10 +128,10 @@ export const errorFacts: Readonly<Record<ErrorCode, ErrorFacts>> = {
       "`cause.hint` has the path. The folder to save in is never created, since it may be a share that is not mounted.",
   },
   ERR_STORE: {
-    when: "The database of a store: in use by another process, damaged, written by a newer version, full, no permission, no answer.",
+    when: "The database of a store: in use by another process, damaged, written by a newer version, full, no permission, no answer. Or its object store: no connection, no such bucket, no permission, too busy.",
     outcomes: [],
     remedy:
-      "The message names the database's file. Everything that was stored before is safe, and packages are complete without the database.",
+      "The message names the database or the object store. Everything that was stored before is safe, and packages are complete without the database.",
   },
   ERR_NOT_BILLABLE: {
     when: "A parcel has no billable weight: its measurement failed, is of several objects, has no weight, was entered by hand, or is not certainly legal for trade where that is required.",

@@ -28,7 +28,7 @@ export function writeMessagePage(): string {
     ),
     "",
     "A failed measurement has the same properties with `payload.ok` false, whether it goes to the Catch node or to the second",
-    "output. With ERR_MEDIA_INCOMPLETE, `payload` is the list of what there is.",
+    "output. With ERR_MEDIA_INCOMPLETE, `payload` is the list of what has arrived.",
     ...objects.flatMap((name) => [
       "",
       `## ${name}`,
