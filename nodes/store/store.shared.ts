@@ -78,7 +78,7 @@ export const properties = {
     placeholder: "placeholder.fromEnvironment",
     when: inBucket,
   },
-  /** Whether the name of the bucket is in the path of requests, and not in the host name. Amazon's buckets decide it themselves. */
+  /** Whether the name of the bucket is in the path of requests, and not in the host name. With Amazon S3, it is chosen automatically. */
   pathStyle: { kind: "flag", default: true, isAdvanced: true, when: inBucket },
   /** For how many days nobody can delete the objects of a new package (Object Lock); 0: they can be deleted. */
   retainDays: {

@@ -12,7 +12,7 @@ interface StoreFileOptions {
   readonly properties: readonly string[];
 }
 
-/** Adds the button that saves a file with which the commands find this store; it contains no secrets. */
+/** Adds the button that saves the store file, with which command-line tools find this store; it contains no secrets. */
 export function storeFile(node: object, form: Form, { after, texts, properties }: StoreFileOptions): void {
   const note = $("<div>", { class: "dimensioner-note", role: "status" }).text(texts("note.file"));
   const save = async () => {

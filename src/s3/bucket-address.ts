@@ -25,7 +25,7 @@ export interface BucketPlace {
   readonly endpoint: string;
   /** Blank: that of the environment. */
   readonly region: string;
-  /** Whether the name of the bucket is in the path, and not in the host name. Buckets of Amazon decide it themselves. */
+  /** Whether the name of the bucket is in the path, and not in the host name. With Amazon S3, it is chosen automatically. */
   readonly isPathStyle: boolean;
 }
 

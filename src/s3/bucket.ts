@@ -16,12 +16,12 @@ import { childrenOf, childText, readXml, type XmlElement } from "./xml.ts";
 /** What a bucket says of an object. */
 export interface ObjectHead {
   readonly bytes: number;
-  /** Changes with the content; blank if the store has none. */
+  /** Changes with the content; blank if the object store has none. */
   readonly etag: string;
   /** SHA-256 of the content, lower-case hexadecimal, as its writer has noted it; undefined if it has not. */
   readonly sha256: string | undefined;
   /**
-   * Until when it is protected from being deleted (Object Lock), as far as the store says so, in milliseconds since 1970:
+   * Until when it is protected from being deleted (Object Lock), as far as the object store says so, in milliseconds since 1970:
    * infinite for a legal hold, 0 if it is not.
    */
   readonly retainedUntilMs: number;
@@ -37,7 +37,7 @@ export interface OpenedObject extends ObjectHead {
 export interface ListedObject {
   readonly key: string;
   readonly bytes: number;
-  /** When it was stored, by the clock of the store, in milliseconds since 1970. */
+  /** When it was stored, by the clock of the object store, in milliseconds since 1970. */
   readonly storedAtMs: number;
 }
 
@@ -52,7 +52,7 @@ export class Bucket {
   readonly address: BucketAddress;
   readonly #requests: BucketRequests;
   readonly #signal: AbortSignal | undefined;
-  /** False when the store has said that it knows no conditions for writing. */
+  /** False when the object store has said that it knows no conditions for writing. */
   #hasConditions = true;
 
   private constructor(requests: BucketRequests, signal: AbortSignal | undefined) {
@@ -127,8 +127,8 @@ export class Bucket {
   }
 
   /**
-   * Stores an object, with its SHA-256 beside it. With `isNew`, an existing object is not replaced if the store can
-   * tell; stores that cannot replace it. `changed`: the content is not what its SHA-256 says, and nothing was stored.
+   * Stores an object, with its SHA-256 beside it. With `isNew`, an existing object is not replaced if the object store can
+   * tell; object stores that cannot replace it. `changed`: the content is not what its SHA-256 says, and nothing was stored.
    */
   async store(key: string, source: UploadSource, options: StoreOptions = {}): Promise<Stored> {
     return await this.#explained("write", async () => {
@@ -154,7 +154,7 @@ export class Bucket {
     });
   }
 
-  /** Whether objects can be protected from being deleted. A store that does not say it has no such thing. */
+  /** Whether objects can be protected from being deleted. An object store that does not say so cannot do it. */
   async hasLock(): Promise<boolean> {
     return await this.#explained("read", async () => {
       try {
@@ -171,7 +171,7 @@ export class Bucket {
 
   /**
    * Ends the uploads below a prefix that were begun before a time and never completed. Returns how many there were;
-   * null if the store does not list them.
+   * null if the object store does not list them.
    */
   async endUploads(prefix: string, beforeMs: number): Promise<number | null> {
     try {
@@ -276,7 +276,7 @@ interface Page {
 }
 
 function pageOf(answer: XmlElement): Page {
-  // Some stores do not encode keys, and do not say so.
+  // Some object stores do not encode keys, and do not say so.
   const isEncoded = childText(answer, "EncodingType") === "url";
   return {
     objects: childrenOf(answer, "Contents").map((one) => {

@@ -29,7 +29,7 @@ export class CredentialChain {
     return await this.#finding;
   }
 
-  /** To be called when the store no longer accepts these: they are looked up again at the next request. */
+  /** To be called when the object store no longer accepts these: they are looked up again at the next request. */
   drop(refused: Credentials): void {
     if (this.#known === refused) {
       this.#known = undefined;

@@ -9,7 +9,7 @@ export class BucketRefusal extends Error {
   readonly status: number;
   /** S3's own, such as `NoSuchBucket`; blank if the answer has none. */
   readonly code: string;
-  /** The time of the store's clock; NaN if it has not said it. */
+  /** The time of the object store's clock; NaN if it has not said it. */
   readonly storeTimeMs: number;
   /** The bucket's region, where that is what was wrong. */
   readonly region: string | undefined;
@@ -43,7 +43,7 @@ const passingCodes: ReadonlySet<string> = new Set([
   "OperationAborted",
   "RequestTimeout",
 ]);
-/** How stores say that an object must not be deleted: S3 has no code for it. */
+/** How object stores say that an object must not be deleted: S3 has no code for it. */
 const protection = /object ?lock|\bworm\b|immutab|protected|retention|retained|(?:legal|active) ?hold/i;
 const busyStatus: ReadonlySet<number> = new Set([429, 503]);
 const brokenStatus: ReadonlySet<number> = new Set([500, 502, 504]);
@@ -61,7 +61,7 @@ export function isMissing(error: unknown): boolean {
   return error instanceof BucketRefusal && error.status === 404 && error.code !== "NoSuchBucket";
 }
 
-/** Whether the store does not have this kind of request. */
+/** Whether the object store does not have this kind of request. */
 export function isUnsupported(error: unknown): boolean {
   return error instanceof BucketRefusal && (error.status === 405 || error.status === 501);
 }
@@ -117,7 +117,7 @@ function isDenied({ status }: BucketRefusal): boolean {
   return status === 401 || status === 403;
 }
 
-/** As stores answer what they could serve. */
+/** As object stores answer what they could serve. */
 function isRefused({ status }: BucketRefusal): boolean {
   return status === 400 || status === 403 || status === 409;
 }

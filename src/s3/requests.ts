@@ -34,7 +34,7 @@ const connectMs = 10_000;
 const silenceMs = 60_000;
 const mostErrorBytes = 64 * 1024;
 
-/** Sends signed requests to one bucket, and repeats those that the store could not serve. */
+/** Sends signed requests to one bucket, and repeats those that the object store could not serve. */
 export class BucketRequests {
   readonly address: BucketAddress;
   readonly #agent: EnvHttpProxyAgent;
@@ -130,10 +130,10 @@ export class BucketRequests {
     const { origin, basePath, region } = this.address;
     const pairs = Object.entries(query).map((pair) => pair.map(encode).join("="));
     const ofKey = key.split("/").map(encode).join("/");
-    // Without a slash at its end: some stores leave it out when they compute the signature.
+    // Without a slash at its end: some object stores leave it out when they compute the signature.
     const resource = key === "" && basePath !== "" ? basePath : `${basePath}/${ofKey}`;
     const path = pairs.length === 0 ? resource : `${resource}?${pairs.join("&")}`;
-    // The store compares the hash with what it receives, so a body cannot change on its way.
+    // The object store compares the hash with what it receives, so a body cannot change on its way.
     const hash = sha256Of(body ?? "");
     const { accessKeyId, secretAccessKey, sessionToken } = credentials;
     const signer = new this.#Signer({

@@ -27,7 +27,7 @@ export type Stored = "changed" | "exists" | "stored";
 /** The header in which the SHA-256 of an object is kept. */
 export const sha256Header = "x-amz-meta-sha256";
 
-/** A part is kept in memory until the store has it. S3 accepts 10,000 of them, thus objects of up to 80 GB. */
+/** A part is kept in memory until the object store has it. S3 accepts 10,000 of them, thus objects of up to 80 GB. */
 const partBytes = 8 * 1024 * 1024;
 const mostTries = 3;
 
@@ -65,7 +65,7 @@ export async function storeObject(
   }
 }
 
-/** Ends an upload in parts, and removes the parts that have arrived, if the store can. */
+/** Ends an upload in parts, and removes the parts that have arrived, if the object store can. */
 export async function endUpload(requests: BucketRequests, key: string, uploadId: string): Promise<void> {
   try {
     const { body } = await requests.send({ method: "DELETE", key, query: { uploadId } });
@@ -156,7 +156,7 @@ async function sendParts(
   return hash.digest("hex") === sha256 ? etags : undefined;
 }
 
-/** Puts the parts together. False if the store does not have them all any more: then they have to be sent again. */
+/** Puts the parts together. False if the object store does not have them all any more: then they have to be sent again. */
 async function complete(
   requests: BucketRequests,
   key: string,

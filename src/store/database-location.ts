@@ -6,7 +6,7 @@ export type DatabaseLocation =
   | { readonly kind: "file"; readonly file: string }
   | { readonly kind: "postgres"; readonly address: PostgresAddress };
 
-/** The file or address as `--database` of the commands takes it. Tells databases apart. */
+/** The file or address as `--database` of the command-line tools takes it. Tells databases apart. */
 export function databaseText(location: DatabaseLocation): string {
   return location.kind === "file" ? resolve(location.file) : location.address.url;
 }

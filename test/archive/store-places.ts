@@ -28,7 +28,7 @@ export interface OpenedStore {
 /** A store of one of the four kinds. */
 export interface TestPlace {
   readonly files: FilesLocation;
-  /** As the commands take it. */
+  /** As the command-line tools take it. */
   readonly database: string;
   /** The object store; undefined for a folder. */
   readonly stub: BucketStub | undefined;

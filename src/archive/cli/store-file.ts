@@ -34,8 +34,8 @@ const storeEntries = {
 const storeFile = v.strictObject(storeEntries, sayOf(storeEntries));
 
 /**
- * The content of a file that says where a store has its packages and its database, for the commands. It contains no secrets:
- * credentials and passwords come from the environment.
+ * The content of a store file, which says where a store has its packages and its database, for command-line tools. It
+ * contains no secrets: credentials and passwords come from the environment.
  */
 export type StoreFile = v.InferOutput<typeof storeFile>;
 

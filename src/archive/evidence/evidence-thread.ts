@@ -116,7 +116,7 @@ function rootsOf({ roots }: { readonly roots: string }): string | undefined {
   return roots === "" ? undefined : roots;
 }
 
-/** The database as the commands name it. A password, which they never take, is in the environment of this thread alone. */
+/** The database as the command-line tools name it. A password, which they never take, is in the environment of this thread alone. */
 function openable(location: DatabaseLocation): string {
   if (location.kind === "postgres" && location.address.password !== "") {
     process.env["PGPASSWORD"] = location.address.password;

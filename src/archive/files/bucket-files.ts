@@ -81,7 +81,7 @@ export class BucketFiles implements ArchiveFiles {
   }
 
   /**
-   * Until when an object of a package is protected from being deleted, as far as the store says so: infinite for a legal hold,
+   * Until when an object of a package is protected from being deleted, as far as the object store says so: infinite for a legal hold,
    * 0 if none is. Where the bucket keeps versions, it would hide such an object when it is told to delete it.
    */
   async retainedUntilMs(folder: string): Promise<number> {

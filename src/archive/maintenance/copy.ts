@@ -18,7 +18,7 @@ interface CopyOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Most packages are small, so the time goes by while the store answers. */
+/** Most packages are small, so the time goes by while the object store answers. */
 const packagesAtOnce = 4;
 const dayMs = 24 * 3_600_000;
 

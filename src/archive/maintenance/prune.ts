@@ -150,7 +150,7 @@ export class Pruning {
     try {
       await files.removePackage(entry.folder, start);
     } catch (error) {
-      // Not every store says beforehand what it protects.
+      // Not every object store says beforehand what it protects.
       const isProtected = isDimensionerError(error) && error.sentence === "bucketProtected";
       if (isProtected && (await exists(join(entry.folder, manifestFileName), files.disk))) {
         return keptFor(entry, error.message);

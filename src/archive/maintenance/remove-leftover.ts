@@ -34,7 +34,7 @@ export interface LeftoverFolder {
 /**
  * Removes a folder that is left of an upload or of a package, with its manifest first. Returns what has become of it;
  * undefined if something in it is too young, or has come or changed meanwhile. What somebody else has put there keeps it,
- * and so do a hold and the store's own protection. Throws ERR_STORE.
+ * and so do a hold and the object store's own protection. Throws ERR_STORE.
  */
 export async function removeLeftover(
   files: BucketFiles,
@@ -73,7 +73,7 @@ export async function removeLeftover(
   return isEmpty ? { what: "leftover", path: location, bytes, reason } : undefined;
 }
 
-/** Whether an object was stored before a time. If the store does not say when it was, it was not. */
+/** Whether an object was stored before a time. If the object store does not say when, it was not. */
 export function isBefore({ storedAtMs }: ListedObject, beforeMs: number): boolean {
   return storedAtMs <= beforeMs;
 }

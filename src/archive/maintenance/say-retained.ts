@@ -1,4 +1,4 @@
-/** Why an object is not deleted that its store protects until a time: infinite for a legal hold. */
+/** Why an object is not deleted that its object store protects until a time: infinite for a legal hold. */
 export function sayRetained(untilMs: number): string {
   return untilMs === Infinity
     ? "the object store protects it from being deleted: a legal hold"

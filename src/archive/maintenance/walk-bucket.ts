@@ -8,7 +8,7 @@ import { firstOf } from "./holds.ts";
 import { locationOf } from "./upload-location.ts";
 import type { WalkedPackage } from "./walk-packages.ts";
 
-/** Packages are small, and most of the time goes by while the store answers. */
+/** Packages are small, and most of the time goes by while the object store answers. */
 const requestsAtOnce = 8;
 
 /** What the names of all objects say, before a single one is read. Paths are those of `BucketDisk`. */

@@ -45,7 +45,7 @@ const nameBytes = 6;
 
 /**
  * A bucket of packages. A package has a folder of its own in the one that the layout names, with a random name: no two
- * uploads and no two workers ever write the same key, and a late answer of the store can change no package. Its manifest
+ * uploads and no two workers ever write the same key, and a late answer of the object store can change no package. Its manifest
  * comes last. Which of several uploads is the package of a job is what the database says.
  */
 export class BucketPlace implements PackagePlace {
@@ -65,7 +65,7 @@ export class BucketPlace implements PackagePlace {
   }
 
   /**
-   * The objects are compared by their length and the SHA-256 beside them, which the store has checked when it received them.
+   * The objects are compared by their length and the SHA-256 beside them, which the object store has checked when it received them.
    * Only what another program has copied there is read.
    */
   async find({ path, sha256 }: PlacedPackage): Promise<Manifest | "damaged" | undefined> {
