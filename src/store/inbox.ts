@@ -26,6 +26,8 @@ export interface InboxOptions {
 export interface InboxRecord {
   readonly recordId: number;
   readonly record: TransactionRecord;
+  /** Length of the record's text. */
+  readonly bytes: number;
   /** Whether an earlier run of the process has received it. */
   readonly isResumed: boolean;
 }
@@ -243,6 +245,7 @@ function readRow(row: Row, runId: string): InboxRecord | number {
   return {
     recordId,
     record: decodeTransactionRecord(JSON.parse(text)),
+    bytes: Buffer.byteLength(text),
     isResumed: row["received_by_run"] !== runId,
   };
 }

@@ -63,6 +63,8 @@ export class StoredProgress {
 export class WebhookMemory {
   readonly recent = new RecentIds();
   readonly queue = new DeliveryQueue<Received>();
+  /** The records that are being written to a store. They count like those in the queue, since the database may be slow. */
+  readonly keeping = { items: 0, bytes: 0 };
   readonly #stored = new Map<string, StoredProgress>();
 
   /** Returns how far the records in this store were read: a deploy may give the node another store. */
@@ -151,6 +153,9 @@ export class RecordIntake {
     if (!this.#hasRoom(bytes)) {
       return { refusal: "full" };
     }
+    const { keeping } = this.#memory;
+    keeping.items++;
+    keeping.bytes += bytes;
     try {
       const received = await keeper.keep(record, this.#rules.dedupeMs);
       if (received !== null) {
@@ -160,10 +165,17 @@ export class RecordIntake {
       return null;
     } catch (error) {
       return { refusal: "store", problem: problemOf(error) };
+    } finally {
+      keeping.items--;
+      keeping.bytes -= bytes;
     }
   }
 
   #hasRoom(bytes: number): boolean {
-    return this.#memory.queue.hasRoom(bytes, { items: this.#rules.queueLimit, bytes: mostWaitingBytes });
+    const { queue, keeping } = this.#memory;
+    return queue.hasRoom(bytes, {
+      items: this.#rules.queueLimit - keeping.items,
+      bytes: mostWaitingBytes - keeping.bytes,
+    });
   }
 }

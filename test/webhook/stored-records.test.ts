@@ -78,6 +78,7 @@ describe("a webhook's records in a store", () => {
   let server: Server;
   let url: string;
   const out: Received[] = [];
+  let mostWaiting = 0;
   const refused: string[] = [];
   let onOut: () => void = () => undefined;
   let parts: { records: StoredRecords; receiver: WebhookReceiver };
@@ -98,7 +99,10 @@ describe("a webhook's records in a store", () => {
         nodeId: "node",
         runId,
         progress: memory.storedIn(file),
-        handOn: (received) => memory.queue.push(received, 1),
+        handOn: (received, bytes) => {
+          memory.queue.push(received, bytes);
+          mostWaiting = Math.max(mostWaiting, memory.queue.size);
+        },
         onTrouble: () => undefined,
         onReady: resolve,
       },
@@ -150,6 +154,7 @@ describe("a webhook's records in a store", () => {
     test = await openTestDatabase();
     database = new HeldDatabase(test.database);
     file = "store";
+    mostWaiting = 0;
     worker = { id: "store", isAlone: true };
     leases = 0;
     lease = async () => {
@@ -258,6 +263,8 @@ describe("a webhook's records in a store", () => {
     assert.deepEqual(ids.slice(1_200).toSorted(), [1201, 1202, 1203]);
     assert.deepEqual((await ready).damaged, 0);
     assert.deepEqual([out[0]?.isResumed, out.at(-1)?.isResumed], [true, false]);
+    // Each may have a megabyte: they are not all in memory at once.
+    assert.ok(mostWaiting <= 128, `${mostWaiting} were waiting`);
   });
 
   it("goes on over a deploy without sending a record twice", async () => {

@@ -16,9 +16,6 @@ interface KeepOptions {
   readonly throttle: LogThrottle;
 }
 
-/** The size of a record of an earlier run, as it counts in the queue. */
-const usualRecordBytes = 1_000;
-
 /** Keeps a node's records in its store, and shows the state of that in its status and in the log. */
 export function keepRecords(
   RED: NodeAPI,
@@ -29,7 +26,7 @@ export function keepRecords(
     nodeId: node.id,
     runId,
     progress: memory.storedIn(store.databaseKey),
-    handOn: (received) => memory.queue.push(received, usualRecordBytes),
+    handOn: (received, bytes) => memory.queue.push(received, bytes),
     onTrouble: (error) => {
       status.say("failed", "failed.ERR_STORE");
       if (throttle.isDue("store")) {

@@ -21,7 +21,7 @@ interface StoredRecordsOptions {
   /** A node that replaces another one continues with the same. */
   readonly progress: StoredProgress;
   /** Passes on a record that was left over, after those before it. */
-  readonly handOn: (received: Received) => void;
+  readonly handOn: (received: Received, bytes: number) => void;
   /** Called when the database cannot be used; it is tried again. */
   readonly onTrouble: (error: unknown) => void;
   /** Called once all records that were left over were passed on. */
@@ -39,8 +39,11 @@ export interface LeftOver {
 
 const firstDelayMs = 1_000;
 const longestDelayMs = 30_000;
-/** How many records of an earlier run are read at once, and how many may wait for the flow. */
-const pageSize = 500;
+/**
+ * How many records of an earlier run are read at once; the next ones are read when fewer wait for the flow. Each may have
+ * a megabyte.
+ */
+const pageSize = 32;
 const removeEveryMs = 3_600_000;
 const takeOverEveryMs = 5_000;
 /** A deploy waits no longer for a disk that does not answer. */
@@ -228,11 +231,11 @@ export class StoredRecords implements RecordKeeper {
       after = page.last;
       damaged += page.damaged.length;
       const left = page.records.filter(({ recordId }) => !progress.inHand.has(recordId));
-      for (const { record, recordId, isResumed } of left) {
+      for (const { record, recordId, bytes, isResumed } of left) {
         resumed += 1;
         progress.inHand.add(recordId);
         this.#outstanding.add(recordId);
-        handOn({ record, kept: { store: this.#database, recordId }, isResumed });
+        handOn({ record, kept: { store: this.#database, recordId }, isResumed }, bytes);
       }
       if (progress.hasTaken) {
         // Their numbers may be lower than those that were read.

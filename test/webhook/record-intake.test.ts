@@ -1,0 +1,88 @@
+import assert from "node:assert/strict";
+import { unknownInstrument } from "../../src/model/instrument.ts";
+import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
+import {
+  RecordIntake,
+  WebhookMemory,
+  type NotTaken,
+  type Received,
+} from "../../src/webhook/record-intake.ts";
+
+const rules = {
+  dedupeMs: 60_000,
+  queueLimit: 10,
+  onlyOk: false,
+  deviceClientIds: [],
+  instrumentOf: () => unknownInstrument,
+};
+const mega = 1_000_000;
+
+describe("records on their way into a store whose database is slow", () => {
+  /** A store that answers no record before `answer` is called. */
+  function slowStore() {
+    const waiting: (() => void)[] = [];
+    let kept = 0;
+    return {
+      keeper: {
+        keep: async (record: Received["record"]): Promise<Received> => {
+          kept += 1;
+          await new Promise<void>((resolve) => waiting.push(resolve));
+          return { record, kept: { store: "store", recordId: kept }, isResumed: false };
+        },
+      },
+      get kept() {
+        return kept;
+      },
+      answer: () => waiting.splice(0).forEach((resolve) => resolve()),
+    };
+  }
+
+  /** Posts as many records of one size at once; resolves with what is not refused at once. */
+  async function take(intake: RecordIntake, bytes: number, count: number) {
+    const refusals: NotTaken[] = [];
+    const all = Array.from({ length: count }, async (_, id) => {
+      const record = decodeTransactionRecord({ id, errorCode: 0 });
+      const refusal = await intake.take({ record, ids: [String(id)], bytes });
+      if (refusal !== null) {
+        refusals.push(refusal);
+      }
+    });
+    await new Promise((resolve) => setImmediate(resolve));
+    return { refusals, all: Promise.all(all) };
+  }
+
+  for (const [what, bytes, room] of [
+    ["number", 1_000, 10],
+    ["bytes", 8 * mega, 4],
+  ] as const) {
+    it(`are limited in ${what} like those in the queue, also for the node that replaces this one`, async () => {
+      const memory = new WebhookMemory();
+      const store = slowStore();
+      const { refusals, all } = await take(new RecordIntake(rules, memory, store.keeper), bytes, room + 3);
+      const full = { refusal: "full" } as const;
+      assert.deepEqual([store.kept, refusals], [room, [full, full, full]]);
+      const next = new RecordIntake(rules, memory, store.keeper);
+      assert.deepEqual((await take(next, bytes, 1)).refusals, [full]);
+      store.answer();
+      await all;
+      assert.equal(refusals.length, 3);
+      // Now they are in the queue, which is as full.
+      assert.equal(next.waiting, room);
+      assert.deepEqual((await take(next, bytes, 1)).refusals, [full]);
+      next.resume({ deliver: () => undefined, unreached: () => [] });
+      while (next.waiting > 0) {
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      assert.deepEqual((await take(next, bytes, 1)).refusals, []);
+      store.answer();
+    });
+  }
+
+  it("make room again if the database fails", async () => {
+    const memory = new WebhookMemory();
+    const failing = { keep: () => Promise.reject(new Error("the disk is gone")) };
+    const { refusals } = await take(new RecordIntake(rules, memory, failing), mega, 10);
+    assert.deepEqual(new Set(refusals.map(({ refusal }) => refusal)), new Set(["store"]));
+    assert.deepEqual(memory.keeping, { items: 0, bytes: 0 });
+  });
+});
