@@ -1,4 +1,3 @@
-import { setMaxListeners } from "node:events";
 import { ResponseReceiver, type HttpResponse } from "./response.ts";
 import type { Call, Command, Peer, Read } from "./call.ts";
 import type { CommandQueues } from "./command-queue.ts";
@@ -76,7 +75,6 @@ export class Transport {
     this.#options = options;
     this.#headers = options.headers === undefined ? anyBody : { ...anyBody, ...options.headers };
     this.#connectMs = Math.min(longestConnectMs, options.timeoutMs);
-    setMaxListeners(0, this.#closing.signal);
   }
 
   /** The signals that end a wait before or between calls: the close of this transport, and the given ones. */

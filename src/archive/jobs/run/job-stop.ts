@@ -1,4 +1,3 @@
-import { setMaxListeners } from "node:events";
 import type { DimensionerError } from "../../../errors/dimensioner-error.ts";
 
 /**
@@ -18,7 +17,6 @@ export class JobStop {
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
-      setMaxListeners(0, this.#controller.signal);
       if (this.#reason !== undefined) {
         this.#controller.abort(this.#reason);
       }
