@@ -121,6 +121,31 @@ describe("the delivery queue of a webhook", () => {
     queue.resume({ deliver: () => undefined, unreached: () => [] });
     await untilEmpty(queue);
   });
+
+  it("hands on few in one turn where that itself is slow, as it is where a message is copied", async () => {
+    const queue = new DeliveryQueue<number>();
+    const fill = (count: number): void =>
+      Array.from({ length: count }).forEach((_, item) => push(queue, item, 1, most));
+    // After a burst that nothing slow followed, the next turn may be as large as one can be.
+    fill(2_000);
+    queue.resume({ deliver: () => undefined, unreached: () => [] });
+    await untilEmpty(queue);
+    fill(30);
+    let inTurn = 0;
+    let mostInTurn = 0;
+    queue.resume({
+      deliver() {
+        spin(2);
+        mostInTurn = Math.max(mostInTurn, ++inTurn);
+      },
+      unreached() {
+        inTurn = 0;
+        return [];
+      },
+    });
+    await untilEmpty(queue);
+    assert.ok(mostInTurn >= 1 && mostInTurn <= 3, `${mostInTurn} in one turn`);
+  });
 });
 
 function spin(ms: number): void {
