@@ -21,6 +21,9 @@ const actions: Readonly<Record<string, object>> = {
   media: { type: "dimensioner-fetch-media", cloud: "cloud" },
   fleet: { type: "dimensioner-device-list", cloud: "cloud" },
   archive: { type: "dimensioner-archive", store: "store" },
+  evidence: { type: "dimensioner-evidence", store: "store" },
+  scan: { type: "dimensioner-scan" },
+  billable: { type: "dimensioner-billable-weight" },
 };
 
 export const actionIds = Object.keys(actions);
@@ -60,7 +63,14 @@ export function hostileFlow(origin: string, folder: string): FlowNode[] {
       for (let level = 0; level < levels; level++) foo = level % 2 === 0 ? [foo] : { foo };
       const wide = {};
       for (let key = 0; key < keys; key++) wide["key" + key] = key;
-      const payload = to === "media" ? { contentId: "5" } : Buffer.from("ffd8ffe000104a464946ffd9", "hex");
+      const units = { dimsUnitOfMeasure: "cm", weightUnitOfMeasure: "kg" };
+      const payloads = {
+        media: { contentId: "5" },
+        evidence: id,
+        scan: id,
+        billable: { ok: true, errorCode: 0, length: 30, width: 20, height: 10, weight: 1, ...units, foo, wide },
+      };
+      const payload = payloads[to] || Buffer.from("ffd8ffe000104a464946ffd9", "hex");
       const given = { foo, wide, payload, transactionId: "905", transactionReference: "R" + id, imageIdentifier: "7" };
       const outputs = Array(${actionIds.length}).fill(null);
       outputs[${JSON.stringify(actionIds)}.indexOf(to)] = given;
