@@ -119,6 +119,9 @@ describe("what an installation of the package runs and brings", () => {
     for (const path of named) {
       assert.ok(existsSync(join(root, path)), `${path} is not there`);
     }
+    const numbers = ["no", "one", "two", "three", "four", "five", "six"];
+    const count = numbers[Object.keys(manifest.dependencies ?? {}).length];
+    assert.ok(text.includes(`${count} runtime dependencies (${mostInstalled} packages at most`), count);
     assert.match(text, /https:\/\/github\.com\/dimflow\/node-red-dimensioner\/security\/advisories\/new/);
   });
 });

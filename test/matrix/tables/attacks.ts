@@ -63,4 +63,49 @@ export const attacks: Readonly<Record<string, OtherTest>> = {
     file: "attacks/missing-packages.test.ts",
     title: "reports each of 30 random deletions, or that it cannot be checked",
   },
+  "a measurement of 2.4 MB in each of five open jobs": {
+    holds: "The next start finishes them all.",
+    file: "attacks/archive-store.test.ts",
+    title: "A2: the largest answer that is taken",
+  },
+  "flipped bits in a store's database": {
+    holds: "The only copy of a medium is never deleted.",
+    file: "attacks/archive-store.test.ts",
+    title: "A4: whichever bit of the database is flipped",
+  },
+  "flipped bits in a package": {
+    holds: "It is never reported as already archived; a whole one is made beside it.",
+    file: "attacks/archive-evidence.test.ts",
+    title: 'is never "already archived": a whole one is made beside it',
+  },
+  "another measurement with the same ID": {
+    holds: "It gets a package of its own, and the log a warning.",
+    file: "attacks/archive-evidence.test.ts",
+    title: "another measurement under the same id gets a package of its own",
+  },
+  "folders of an archive's work replaced by links": {
+    holds: "Nothing that a link points to is deleted.",
+    file: "attacks/archive-store.test.ts",
+    title: "replaced by a link deletes nothing of what the link points to",
+  },
+  "a disk that stays full": {
+    holds: "It is not filled further by trying again.",
+    file: "attacks/archive-store.test.ts",
+    title: "A12: a disk that stays full is not filled by the attempts themselves",
+  },
+  "a clock that is 400 days behind when a job is accepted": {
+    holds: "The job is not given up after a restart.",
+    file: "attacks/archive-store.test.ts",
+    title: "A14: a job that was accepted by a clock 400 days behind",
+  },
+  "more archive jobs than may be open": {
+    holds: "ERR_QUEUE_FULL, until one is done.",
+    file: "attacks/archive-evidence.test.ts",
+    title: "open jobs are bounded in number",
+  },
+  "a restart with many open jobs": {
+    holds: "They ask the cloud again 20 times a second at most.",
+    file: "attacks/archive-evidence.test.ts",
+    title: "ask the cloud again 20 times a second at most",
+  },
 };
