@@ -55,6 +55,19 @@ describe("reading the body of a post", () => {
     assert.ok(small.open() !== undefined);
   });
 
+  it("has room for 500 bodies, and for 32 MB of them, where no other limit is given", () => {
+    const usual = new BodyBudget();
+    const rooms = Array.from({ length: 500 }, () => usual.open());
+    assert.ok(!rooms.includes(undefined));
+    assert.equal(usual.open(), undefined);
+    assert.deepEqual(
+      rooms.slice(0, 33).map((room) => room?.take(1_000_000)),
+      Array.from({ length: 33 }, (_, index) => index < 32),
+    );
+    rooms[0]?.close();
+    assert.equal(usual.open()?.take(1_000_000), true);
+  });
+
   it("puts a body together that comes a byte at a time", async () => {
     const request = await receive("");
     const body = readBody(request, 1000, 60_000, budget);

@@ -24,6 +24,14 @@ describe("the memory of recent ids", () => {
     assert.equal(recent.knows(["48999"], 60_000), false);
   });
 
+  it("has 100,000 at most where no other limit is given", () => {
+    const recent = new RecentIds();
+    for (let id = 0; id < 100_010; id++) {
+      recent.remember([String(id)], 3_600_000);
+    }
+    assert.equal(recent.size, 100_000);
+  });
+
   it("remembers nothing with a window of 0", () => {
     const recent = new RecentIds(10, () => 5);
     recent.remember(["a"], 0);
