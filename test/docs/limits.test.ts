@@ -37,7 +37,9 @@ describe("the limits in SECURITY.md", () => {
       `IDs of ${numberIn("webhook/posted-record.ts", "longestId")} characters; ` +
       `${numberIn("webhook/receiver.ts", "bodyWithinMs") / 1_000} s for the body |`,
     bodies: `| ${numberIn(budget, "bodies")}, and ${megabytes(numberIn(budget, "bytes"))} |`,
-    "queued records": `| Queue limit (${say(Number(webhook.queueLimit))}), and ${waiting} of bodies |`,
+    "queued records":
+      `| Queue limit (${say(Number(webhook.queueLimit))}), and ${waiting}: the bodies, ` +
+      `and ${numberIn("webhook/posted-record.ts", "markBytes")} bytes for each value |`,
     "records of an earlier run": `| ${numberIn("runtime/webhook/stored-records.ts", "pageSize")} at a time;`,
     "remembered IDs": `| ${say(numberIn("webhook/recent-ids.ts", "mostIds"))} IDs of at most 200 characters:`,
     commands: `| Queue limit (${defaultQueueRules.queueLimit}) and Queue timeout (${defaultQueueRules.maxWaitMs / 1_000} s)`,

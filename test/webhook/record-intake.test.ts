@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { unknownInstrument } from "../../src/model/instrument.ts";
 import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
+import { readPosted } from "../../src/webhook/posted-record.ts";
 import {
   RecordIntake,
   WebhookMemory,
@@ -84,5 +85,25 @@ describe("records on their way into a store whose database is slow", () => {
     const { refusals } = await take(new RecordIntake(rules, memory, failing), mega, 10);
     assert.deepEqual(new Set(refusals.map(({ refusal }) => refusal)), new Set(["store"]));
     assert.deepEqual(memory.keeping, { items: 0, bytes: 0 });
+  });
+});
+
+describe("records that wait in memory", () => {
+  const bytesOf = (body: string): number => {
+    const posted = readPosted(Buffer.from(body));
+    assert.ok("record" in posted);
+    return posted.bytes;
+  };
+
+  it("count with what they take there, which may be twenty times as much as their bodies", () => {
+    const body = `{"id":1,"errorCode":0,"more":[${"{},".repeat(4_900)}1]}`;
+    // Measured: 64 bytes for each empty object.
+    assert.ok(bytesOf(body) >= 64 * 4_900, `${bytesOf(body)}`);
+    assert.ok(bytesOf('{"id":1,"errorCode":0,"length":12.5,"width":3}') < 200);
+  });
+
+  it("count so little that one alone always has room, whatever its texts hold", () => {
+    const bytes = bytesOf(`{"id":1,"errorCode":0,"note":"${"{[,".repeat(330_000)}"}`);
+    assert.ok(bytes < 2 * mega, `${bytes}`);
   });
 });
