@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { createServer as createHttpServer } from "node:http";
-import type { Socket } from "node:net";
+import { Socket } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
-import { Pool } from "undici";
+import { buildConnector, Pool } from "undici";
 import { DeviceClient } from "../../src/device/client.ts";
 import { failsWith } from "../support/failures.ts";
 import { closesAfterEach } from "../support/opened.ts";
@@ -112,6 +112,24 @@ describe("undici as it is installed", () => {
       chunks.length > 10 && chunks.every((chunk, index) => chunk.equals(copies[index] ?? chunk)),
       "A chunk has changed after it was handed over: what is hashed would not be what is written. Copy chunks at once.",
     );
+  });
+
+  it("returns the socket that it is connecting, which its types do not promise", async () => {
+    const server = opened(await startServer(() => undefined));
+    const { hostname, port } = new URL(server.origin);
+    const to = { hostname, port, protocol: "http:" };
+    const [begun, socket] = await new Promise<[unknown, unknown]>((resolve) => {
+      const returned: unknown = buildConnector({ allowH2: false })(to, (_, connected) =>
+        resolve([returned, connected]),
+      );
+    });
+    assert.ok(socket instanceof Socket);
+    assert.equal(
+      begun,
+      socket,
+      "A close does not end connections that are being established any more (watched() in src/http/connections.ts).",
+    );
+    socket.destroy();
   });
 
   it("makes one attempt to connect for a refused command", async () => {

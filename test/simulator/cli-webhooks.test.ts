@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { exampleNames, readExample } from "../../tools/demo/examples.ts";
 
 import { defaultWebhooks, webhookReporter } from "../../src/simulator/cli-webhooks.ts";
 
@@ -15,6 +16,15 @@ function printed(posts: readonly (readonly [url: string, statusCode: number | nu
 }
 
 describe("simulator: what the command line says of the webhook", () => {
+  it("posts to the path of each example with a webhook, so that these work as they are imported", async () => {
+    const flows = await Promise.all((await exampleNames()).map(readExample));
+    const paths = flows.flat().flatMap((node) => {
+      const { type, path } = node as { type: string; path?: string };
+      return type === "dimensioner-transaction-in" ? [`http://127.0.0.1:1880/${path}`] : [];
+    });
+    assert.deepEqual([...new Set(paths)].toSorted(), defaultWebhooks.toSorted());
+  });
+
   it("says nothing where one of the server's addresses takes the records, in whichever order they answer", () => {
     assert.deepEqual(
       printed([
