@@ -182,9 +182,9 @@ describe("evidence that is damaged, contradicts itself or accumulates", () => {
     });
   });
 
-  it("after a restart, 24 open jobs ask the cloud again 20 times a second at most, and none is forgotten", async () => {
+  it("after a restart, 60 open jobs ask the cloud again 20 times a second at most, and none is forgotten", async () => {
     await withFolder(async (root) => {
-      const ids = Array.from({ length: 24 }, (_, index) => `t${index}`);
+      const ids = Array.from({ length: 60 }, (_, index) => `t${index}`);
       const before = await openArchive(root, cloud.client);
       for (const id of ids) {
         (await before.runner.submit(cloud.intentFor(id, { waitMs: 600_000 }))).end().catch(() => undefined);
