@@ -1,7 +1,7 @@
 import type { Worker } from "node:worker_threads";
 import type { Database, Row, Statement } from "./database.ts";
 import { settledWithin } from "./settled-within.ts";
-import { closedError, failureError, threadError, unansweredError } from "./sqlite-failures.ts";
+import { closedError, failureError, systemError, unansweredError } from "./sqlite-failures.ts";
 import type { Failure, Opened, ThreadMessage, ThreadRequest, TransactionResult } from "./sqlite-messages.ts";
 import type { SqliteThreads } from "./sqlite-threads.ts";
 import { startThread } from "./start-thread.ts";
@@ -50,7 +50,7 @@ export class SqliteDatabase implements Database {
   #closing: Promise<void> | undefined;
 
   readonly #onMessage = (message: ThreadMessage): void => this.#take(message);
-  readonly #onError = (error: unknown): void => this.#failAll(threadError(this.#file, error));
+  readonly #onError = (error: unknown): void => this.#failAll(systemError(this.#file, error));
   readonly #onExit = (): void => this.#end();
 
   private constructor(options: SqliteOptions, worker: Worker, opened: Opened) {
@@ -193,7 +193,7 @@ async function untilOpened(worker: Worker, file: string): Promise<Opened | Failu
     }
     resolve("opened" in message ? message.opened : message.failure);
   };
-  const onError = (error: unknown): void => reject(threadError(file, error));
+  const onError = (error: unknown): void => reject(systemError(file, error));
   const onExit = (): void => reject(closedError(file));
   worker.on("message", onMessage).on("error", onError).on("exit", onExit);
   try {

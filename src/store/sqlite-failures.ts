@@ -33,8 +33,8 @@ export function failureError(path: string, failure: Failure): DimensionerError {
   }
 }
 
-/** Creates the ERR_STORE for an error that ended the thread. */
-export function threadError(path: string, error: unknown): DimensionerError {
+/** Creates the ERR_STORE for an error of the system: at the path itself, or one that ended the thread. */
+export function systemError(path: string, error: unknown): DimensionerError {
   return storeError("storeFailed", { path, problem: problemOf(error) }, error);
 }
 

@@ -1,6 +1,6 @@
 import type { Worker } from "node:worker_threads";
 import type { Database, Row, Statement } from "./database.ts";
-import { closedError, failureError, threadError } from "./sqlite-failures.ts";
+import { closedError, failureError, systemError } from "./sqlite-failures.ts";
 import { startThread } from "./start-thread.ts";
 import type { ToolAnswer, ToolRequest, ToolTransaction } from "./tool-messages.ts";
 
@@ -25,7 +25,7 @@ export class ToolDatabase implements Database {
     this.#file = file;
     this.#worker = worker;
     worker.on("message", (answer: ToolAnswer) => this.#settle(answer));
-    worker.on("error", (error: unknown) => this.#end(threadError(file, error)));
+    worker.on("error", (error: unknown) => this.#end(systemError(file, error)));
     worker.once("exit", () => this.#end(closedError(file)));
   }
 

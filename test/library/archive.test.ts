@@ -98,6 +98,8 @@ describe("the library: looking after an archive", () => {
         [rebuildIndex as Untyped, [root, {}], "ERR_INPUT"],
         [rebuildIndex as Untyped, [gone, { database: databaseOf(root) }], "ERR_FILE"],
         [rebuildIndex as Untyped, [root, { database: join(gone, "x", "y.sqlite") }], "ERR_STORE"],
+        [rebuildIndex as Untyped, [root, { database: join(databaseOf(root), "y.sqlite") }], "ERR_STORE"],
+        [rebuildIndex as Untyped, [root, { database: "a\0b" }], "ERR_STORE"],
         [rebuildIndex as Untyped, [root, { database: databaseOf(root), signal }], "ERR_CANCELLED"],
       ];
       for (const [call, given, code] of cases) {

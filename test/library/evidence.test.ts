@@ -36,6 +36,8 @@ describe("the library: finding and keeping archived packages", () => {
         [findPackages as Untyped, { database, by }, "ERR_INPUT"],
         [findPackages as Untyped, { database, by, value: "1", limit: 0 }, "ERR_INPUT"],
         [findPackages as Untyped, { database: `${root}/none.sqlite`, by, value: "1" }, "ERR_STORE"],
+        [findPackages as Untyped, { database: `${database}/in-a-file.sqlite`, by, value: "1" }, "ERR_STORE"],
+        [findPackages as Untyped, { database: "a\0b", by, value: "1" }, "ERR_STORE"],
         [holdPackages as Untyped, { database, by, value: "nobody's", reason: "1" }, "ERR_NOT_FOUND"],
         [holdPackages as Untyped, { database, by, value: "ORDER-1" }, "ERR_INPUT"],
         [listMissing as Untyped, { database, period: "2026-13" }, "ERR_INPUT"],

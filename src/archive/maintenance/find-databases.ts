@@ -1,8 +1,9 @@
 import { readdir, realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { DimensionerError } from "../../errors/dimensioner-error.ts";
-import { systemCode } from "../../media/disk.ts";
+import { DimensionerError, isDimensionerError } from "../../errors/dimensioner-error.ts";
 import { isPostgresUrl } from "../../store/postgres-address.ts";
+import { systemError } from "../../store/sqlite-failures.ts";
+import { isAbsent } from "../archive-disk.ts";
 import { IndexReader } from "./index-reader.ts";
 
 const facts = { surface: "store", operation: "database" } as const;
@@ -10,20 +11,26 @@ const facts = { surface: "store", operation: "database" } as const;
 /**
  * Finds the databases of a path: the file itself or, in a folder such as the one in Node-RED's user directory, the
  * databases whose store has this folder of packages, or this bucket by its key, and damaged ones. Rejects with ERR_STORE if
- * there is none. The address of a PostgreSQL database names one. `name`: the folder or bucket for people.
+ * there is none, or the path cannot be read. The address of a PostgreSQL database names one. `name`: the folder or bucket
+ * for people.
  */
 export async function findDatabases(given: string, root: string, name = root): Promise<readonly string[]> {
   if (isPostgresUrl(given)) {
     return [given];
   }
-  const found = await stat(given).catch((error: unknown) => {
-    throw systemCode(error) === "ENOENT"
+  try {
+    return (await stat(given)).isDirectory() ? await findIn(given, root, name) : [given];
+  } catch (error) {
+    if (isDimensionerError(error)) {
+      throw error;
+    }
+    throw isAbsent(error)
       ? new DimensionerError("storeMissing", facts, { path: given })
-      : error;
-  });
-  if (!found.isDirectory()) {
-    return [given];
+      : systemError(given, error);
   }
+}
+
+async function findIn(given: string, root: string, name: string): Promise<readonly string[]> {
   const names = (await readdir(given)).filter((name) => name.endsWith(".sqlite")).sort();
   const files: string[] = [];
   for (const file of names.map((name) => join(given, name))) {

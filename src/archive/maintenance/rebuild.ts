@@ -8,6 +8,7 @@ import type { FilesLocation } from "../../store/files-location.ts";
 import { isPostgresUrl, readPostgresUrl } from "../../store/postgres-address.ts";
 import { PostgresDatabase } from "../../store/postgres-database.ts";
 import { migrations } from "../../store/schema.ts";
+import { systemError } from "../../store/sqlite-failures.ts";
 import { StoreDatabase } from "../../store/store-database.ts";
 import { identifyStore } from "../../store/store-identity.ts";
 import { ToolDatabase } from "../../store/tool-database.ts";
@@ -178,7 +179,7 @@ export class Rebuild {
       if (systemCode(error) === "ENOENT") {
         return file;
       }
-      throw error;
+      throw systemError(file, error);
     });
   }
 }
