@@ -119,7 +119,8 @@ export class PostgresDatabase implements Database {
     if (!(await settledWithin(ended, this.#closeWithinMs))) {
       // Ending a connection that waits for an answer destroys its socket, and its transaction rejects.
       await Promise.all([...this.#running].map((client) => client.end()));
-      await ended;
+      // The pool waits forever for a connection whose port or host is not valid: that one never began.
+      await settledWithin(ended, this.#closeWithinMs);
     }
   }
 

@@ -75,6 +75,11 @@ describe("a PostgreSQL database", () => {
     ]);
   });
 
+  it("says that a port is not valid, and waits for no connection that never began", async () => {
+    const address = readPostgresUrl("postgres://127.0.0.1/x?port=70000");
+    await assert.rejects(open({ address, closeWithinMs: 1 }), { code: "ERR_STORE", message: /65536/ });
+  });
+
   it("does not make tables for whoever only reads or writes, and lets a reader change nothing", async () => {
     for (const access of ["read", "write"] as const) {
       await assert.rejects(open({ access }), { code: "ERR_STORE", sentence: "postgresNoTables" });
