@@ -180,6 +180,18 @@ describe("archive: dimensioner-rebuild", () => {
     });
   });
 
+  it("never replaces a file that is no database by its name and its content", async () => {
+    await withArchive(async (root, file) => {
+      const other = join(file, "..", "notes.txt");
+      await writeFile(other, "somebody's notes");
+      await assert.rejects(rebuild(root, other), { code: "ERR_STORE", sentence: "storeForeign" });
+      assert.equal(await readFile(other, "utf8"), "somebody's notes");
+      // A damaged database may have any name.
+      await writeFile(other, (await readFile(file)).subarray(0, 50_000));
+      assert.equal((await rebuild(root, other)).report.database, "made");
+    });
+  });
+
   it("leaves everything as it was when it is ended, and begins again after a kill", async () => {
     await withArchive(async (root, file) => {
       const noise = Buffer.alloc(60_000, "noise");

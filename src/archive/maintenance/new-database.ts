@@ -1,7 +1,8 @@
-import { chown, link, rename, rm, stat } from "node:fs/promises";
+import { chown, link, open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { systemCode } from "../../media/disk.ts";
 import { syncFolder } from "../../media/target-folder.ts";
+import { failureError } from "../../store/sqlite-failures.ts";
 import { StoreDatabase } from "../../store/store-database.ts";
 import { diskFacts, exists, plainDisk } from "../archive-disk.ts";
 
@@ -21,9 +22,17 @@ export interface NewDatabase {
 
 /** The suffixes of SQLite's own files beside a database. */
 const sqliteSuffixes = ["-wal", "-shm"];
+/** What each SQLite file begins with. */
+const sqliteMark = "SQLite format 3\0";
 
-/** Creates a database that will replace the one at this path. The caller holds the lock of that one. */
+/**
+ * Creates a database that will replace the one at this path. The caller holds the lock of that one. Rejects with ERR_STORE if
+ * the file there is something else.
+ */
 export async function beginDatabase(file: string): Promise<NewDatabase> {
+  if (!(await mayBeDatabase(file))) {
+    throw failureError(file, { reason: "foreign" });
+  }
   const beginning = `${file}.rebuilding`;
   const discard = async (): Promise<void> => {
     for (const suffix of ["", "-lock", ...sqliteSuffixes]) {
@@ -50,6 +59,20 @@ export async function beginDatabase(file: string): Promise<NewDatabase> {
       await discard();
     },
   };
+}
+
+/** Whether nothing is lost if the file at a path is replaced, or its name or its beginning says that it was a database. */
+async function mayBeDatabase(file: string): Promise<boolean> {
+  if (file.endsWith(".sqlite") || !(await exists(file, plainDisk))) {
+    return true;
+  }
+  const handle = await open(file);
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(sqliteMark.length), 0, sqliteMark.length, 0);
+    return bytesRead === 0 || buffer.toString("latin1") === sqliteMark;
+  } finally {
+    await handle.close();
+  }
 }
 
 /**
