@@ -42,6 +42,8 @@ export const plainDisk: ArchiveDisk = fsPromises;
 
 /** The folder, in a store's folder, of its unfinished packages and its log of deleted ones. */
 export const stateFolderName = ".dimensioner-archive";
+/** The folder, in that one, of the media of open jobs. */
+export const workFolderName = "work";
 export const pruneLogName = "pruned.jsonl";
 /** The log of holds and releases. */
 export const holdLogName = "holds.jsonl";

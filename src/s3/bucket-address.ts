@@ -18,7 +18,7 @@ export interface BucketAddress {
 }
 
 /** Where a bucket is, as people say it. */
-export interface BucketPlace {
+export interface NamedBucket {
   readonly bucket: string;
   readonly prefix: string;
   /** Blank: that of the environment, or of Amazon. */
@@ -58,7 +58,7 @@ export function readS3Url(text: string, environment: Environment = process.env):
 
 /** Reads where a bucket is, or says which part is not valid and why. */
 export function readBucketAddress(
-  place: BucketPlace,
+  place: NamedBucket,
   environment: Environment = process.env,
 ): BucketAddress | { readonly field: "bucket" | "endpoint" | "prefix"; readonly problem: Problem } {
   const [name, prefixed] = [readBucketName(place.bucket), readPrefix(place.prefix)];

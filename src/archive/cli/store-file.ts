@@ -1,10 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import * as v from "valibot";
-import { readS3Url } from "../../s3/bucket-address.ts";
 import { databaseText, type DatabaseLocation } from "../../store/database-location.ts";
 import type { BucketLocation, FilesLocation } from "../../store/files-location.ts";
 import { isPostgresUrl, readPostgresUrl } from "../../store/postgres-address.ts";
+import { namedFiles } from "../files/open-files.ts";
 
 const aText = v.pipe(v.string("must be a text"), v.nonEmpty("must not be blank"));
 const trueOrFalse = v.boolean("must be true or false");
@@ -87,7 +87,7 @@ function readStore(content: string, folder: string): NamedStore {
   const { files, database } = output;
   const address = files.kind === "folder" ? resolve(folder, files.path) : urlOf(files);
   return {
-    files: files.kind === "folder" ? { kind: "folder", path: address } : bucketAt(address),
+    files: namedFiles(address),
     address,
     database: isPostgresUrl(database) ? readPostgresUrl(database).url : resolve(folder, database),
   };
@@ -134,10 +134,6 @@ function urlOf({ bucket, prefix, endpoint, region, pathStyle }: v.InferOutput<ty
     ...(pathStyle === undefined ? {} : { pathStyle: String(pathStyle) }),
   });
   return `s3://${bucket}/${prefix}?${query.toString()}`;
-}
-
-function bucketAt(url: string): BucketLocation {
-  return { kind: "s3", address: readS3Url(url), credentials: null, workFolder: "", retainDays: 0 };
 }
 
 function isEndpoint(text: string): boolean {

@@ -3,7 +3,7 @@
  * new is begun; it is thrown when what runs has ended. Nothing runs when the generator has returned.
  */
 export async function* inParallel<T, R>(
-  entries: AsyncIterable<T>,
+  entries: AsyncIterable<T> | Iterable<T>,
   most: number,
   work: (entry: T) => Promise<R>,
 ): AsyncGenerator<R> {

@@ -1,9 +1,16 @@
 import { join } from "node:path";
 import type { ArchiveNote } from "../../model/archive-reports.ts";
-import { exists, isAbsent, namesIn, stateFolderName, type ReadDisk } from "../archive-disk.ts";
+import {
+  exists,
+  isAbsent,
+  namesIn,
+  stateFolderName,
+  workFolderName,
+  type ReadDisk,
+} from "../archive-disk.ts";
 
 /** A medium that is stored for other workers is named by its SHA-256. */
-export const stagedName = /^[0-9a-f]{64}$/;
+export const stagedFileName = /^[0-9a-f]{64}$/;
 
 /**
  * Finds what the state folder of an archive contains besides the log of deleted packages: work on open jobs, by store,
@@ -14,23 +21,24 @@ export async function findLeftovers(root: string, disk: ReadDisk, known?: string
   const state = join(root, stateFolderName);
   const notes: ArchiveNote[] = [];
   let staged = 0;
-  for (const store of await foldersIn(join(state, "work"), disk)) {
-    const jobs = (await foldersIn(join(state, "work", store), disk)).length;
+  const work = join(state, workFolderName);
+  for (const store of await foldersIn(work, disk)) {
+    const jobs = (await foldersIn(join(work, store), disk)).length;
     // In a bucket, it is the folder of a job, with the media themselves in it.
-    const names = jobs === 0 ? await namesIn(join(state, "work", store), disk) : [];
-    staged += names.some((name) => stagedName.test(name)) ? 1 : 0;
+    const names = jobs === 0 ? await namesIn(join(work, store), disk) : [];
+    staged += names.some((name) => stagedFileName.test(name)) ? 1 : 0;
     if (jobs > 0) {
       const text = `the media of ${count(jobs, "open job")} of the store ${store} are here; ${
         known === undefined || known === store
           ? "Node-RED continues with them as long as it has the database of that store"
           : "only the database of that store knows which jobs they belong to"
       }`;
-      notes.push({ kind: "work", path: `${stateFolderName}/work/${store}`, text });
+      notes.push({ kind: "work", path: `${stateFolderName}/${workFolderName}/${store}`, text });
     }
   }
   if (staged > 0) {
     const text = `media of ${count(staged, "job")} are here, for other workers to continue with; dimensioner-prune removes those of ended jobs with the database`;
-    notes.push({ kind: "work", path: `${stateFolderName}/work`, text });
+    notes.push({ kind: "work", path: `${stateFolderName}/${workFolderName}`, text });
   }
   for (const [name, kind, text] of [
     ["aside", "aside", "moved aside: it belongs to no open job. Check whether it is needed, then delete it"],

@@ -1,12 +1,12 @@
 import { basename, dirname, join } from "node:path";
 import type { PrunedPackage } from "../../model/archive-reports.ts";
-import { manifestFileName, stateFolderName } from "../archive-disk.ts";
+import { manifestFileName, stateFolderName, workFolderName } from "../archive-disk.ts";
 import { listFolders, type ListedFolder } from "../bucket/list-folders.ts";
 import type { BucketFiles } from "../files/bucket-files.ts";
 import { loadManifest, type FoundManifest } from "../packages/package-files.ts";
 import { isReplaced, neverCompleted, placedAgain } from "./bucket-leftovers.ts";
 import { LeftoverRows, mostValues, type LeftoverDatabase } from "./leftover-rows.ts";
-import { stagedName } from "./leftovers.ts";
+import { stagedFileName } from "./leftovers.ts";
 import { PruneLogReader } from "./prune-log.ts";
 import { isBefore, removeLeftover, type LeftoverFolder, type LeftoverOptions } from "./remove-leftover.ts";
 import { isUploadLocation, locationOf } from "./upload-location.ts";
@@ -19,7 +19,7 @@ interface Candidate {
 }
 
 /** Where the media of open jobs are stored for other workers: a folder for each job. */
-const stagedFolder = `${stateFolderName}/work`;
+const stagedFolder = `${stateFolderName}/${workFolderName}`;
 /** How many of a kind one run deals with, so that they need little memory. The next run takes the others. */
 const mostCandidates = 10_000;
 /** So many packages that no database lists are enough to know that not all databases were given. */
@@ -165,7 +165,7 @@ export class ListedLeftovers {
         continue;
       }
       if (reason === null) {
-        const isOurs: LeftoverFolder["isOurs"] = ({ key }) => stagedName.test(basename(key));
+        const isOurs: LeftoverFolder["isOurs"] = ({ key }) => stagedFileName.test(basename(key));
         yield* this.#remove({ location, reason: "media of a job that has ended", isOurs });
       } else {
         yield { what: "kept", path: location, bytes, reason };

@@ -1,10 +1,9 @@
 import { join } from "node:path";
-import { isS3Url, readS3Url } from "../../s3/bucket-address.ts";
 import { filesKey, type BucketLocation, type FilesLocation } from "../../store/files-location.ts";
 import { exists, plainDisk, stateFolderName, type ArchiveDisk, type ReadDisk } from "../archive-disk.ts";
 import type { BucketFiles } from "../files/bucket-files.ts";
 import { FolderFiles } from "../files/folder-files.ts";
-import { openBucketFiles } from "../files/open-files.ts";
+import { namedFiles, openBucketFiles } from "../files/open-files.ts";
 import { findPlace, findRoot, type Place } from "./walk-packages.ts";
 
 /** A folder or a bucket that is being read, or changed. */
@@ -33,14 +32,13 @@ export async function openPlace(
   named: string | FilesLocation,
   { disk = plainDisk, signal }: OpenPlaceOptions,
 ): Promise<OpenedPlace> {
-  if (typeof named !== "string" && named.kind === "s3") {
-    return await openBucket(named, true, signal);
+  const isWhole = typeof named !== "string";
+  const location = isWhole ? named : namedFiles(named);
+  if (location.kind === "s3") {
+    return await openBucket(location, isWhole, signal);
   }
-  if (typeof named === "string" && isS3Url(named)) {
-    return await openBucket(bucketLocation(named), false, signal);
-  }
-  const found = await findPlace(typeof named === "string" ? named : named.path, disk);
-  const place = typeof named === "string" ? found : await wholePlace(found.start, disk);
+  const found = await findPlace(location.path, disk);
+  const place = isWhole ? await wholePlace(found.start, disk) : found;
   const files = new FolderFiles(place.root, disk);
   return { ...place, files, disk, location: files.name, key: place.root, close: () => files.close() };
 }
@@ -69,9 +67,4 @@ async function openBucket(
 /** A store's own place is never a part of another archive, also before it has a state folder. */
 async function wholePlace(root: string, disk: ReadDisk): Promise<Place> {
   return { root, start: root, hasState: await exists(join(root, stateFolderName), disk) };
-}
-
-/** The place that an address names, with the credentials of the environment. */
-function bucketLocation(url: string): BucketLocation {
-  return { kind: "s3", address: readS3Url(url), credentials: null, workFolder: "", retainDays: 0 };
 }

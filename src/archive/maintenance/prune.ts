@@ -167,7 +167,7 @@ export class Pruning {
   ): AsyncGenerator<{ readonly entry: WalkedPackage; readonly result: PrunedPackage }> {
     const { signal } = this.#options;
     const { kind } = this.#place.files;
-    return inParallel(inTurn(packages), workedAtOnce[kind], async (entry) => {
+    return inParallel(packages, workedAtOnce[kind], async (entry) => {
       signal?.throwIfAborted();
       try {
         return { entry, result: await work(entry) };
@@ -208,8 +208,4 @@ function keptFor(entry: WalkedPackage, reason: string): PrunedPackage {
 
 function resultOf(entry: WalkedPackage, what: PrunedPackage["what"]): PrunedPackage {
   return { what, path: entry.path, bytes: bytesOf(entry) };
-}
-
-async function* inTurn<T>(items: readonly T[]): AsyncGenerator<T> {
-  yield* items;
 }

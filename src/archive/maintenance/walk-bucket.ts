@@ -93,13 +93,9 @@ async function* packagesOf(
       ? undefined
       : { kind: "package", path: location, folder: path, ...found };
   };
-  for await (const found of inParallel(iterate(folders), requestsAtOnce, load)) {
+  for await (const found of inParallel(folders, requestsAtOnce, load)) {
     if (found !== undefined) {
       yield found;
     }
   }
-}
-
-async function* iterate<T>(items: AsyncIterable<T> | Iterable<T>): AsyncGenerator<T> {
-  yield* items;
 }

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { phrase } from "../../errors/interpolation.ts";
 import { fileError } from "../../media/disk.ts";
 import type { Database } from "../../store/database.ts";
-import { diskFacts, stateFolderName, writeWhole, type ArchiveDisk } from "../archive-disk.ts";
+import { diskFacts, stateFolderName, workFolderName, writeWhole, type ArchiveDisk } from "../archive-disk.ts";
 import { keyOf } from "../bucket/bucket-disk.ts";
 import { copyFile } from "../bucket/copy-file.ts";
 import type { BucketFiles } from "../files/bucket-files.ts";
@@ -11,7 +11,6 @@ import { unfinished } from "../jobs/table/job-states.ts";
 import type { StoredItem } from "../packages/intent.ts";
 import { openPlain } from "../packages/package-files.ts";
 
-const stagedName = "work";
 const blockBytes = 1024 * 1024;
 
 /**
@@ -78,7 +77,7 @@ export class StagedMedia {
   /** Removes what was stored before a time for jobs that have ended, or were never accepted. */
   async removeOld(beforeMs: number, database: Pick<Database, "transaction">): Promise<void> {
     const { bucket, root } = this.#files;
-    const prefix = `${keyOf(join(root, stateFolderName, stagedName))}/`;
+    const prefix = `${keyOf(join(root, stateFolderName, workFolderName))}/`;
     for await (const page of bucket.list(prefix)) {
       const old = page.filter(({ storedAtMs }) => storedAtMs < beforeMs);
       const jobOf = (key: string): string => key.slice(prefix.length).split("/")[0] ?? "";
@@ -94,7 +93,7 @@ export class StagedMedia {
   }
 
   #folder(job: string): string {
-    return join(this.#files.root, stateFolderName, stagedName, job);
+    return join(this.#files.root, stateFolderName, workFolderName, job);
   }
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type * as fsPromises from "node:fs/promises";
 import { join } from "node:path";
-import { stateFolderName } from "../../archive/archive-disk.ts";
+import { stateFolderName, workFolderName } from "../../archive/archive-disk.ts";
 import { cannotSync, diskError, fileError, systemCode, type TransferFacts } from "../../media/disk.ts";
 import { guardedDisk } from "../../media/disk-guard.ts";
 import { checkRoot, syncFolder } from "../../media/target-folder.ts";
@@ -128,7 +128,7 @@ async function syncFile(path: string, disk: TestedDisk): Promise<void> {
 async function tryWorkFolder(test: FolderTest): Promise<TestLine> {
   const { root, scratch, disk } = test;
   let work = root;
-  for (const path of [join(root, stateFolderName), join(root, stateFolderName, "work")]) {
+  for (const path of [join(root, stateFolderName), join(root, stateFolderName, workFolderName)]) {
     const found = await onDisk(test, path, () => lstatOf(path, disk));
     if (found === undefined) {
       break;

@@ -5,7 +5,7 @@ import { asFileError, stateFolderName, type ArchiveDisk } from "../../archive-di
 import type { OpenedPackages } from "../../place/open-packages.ts";
 import { TransactionFinder } from "../../find/transaction-finder.ts";
 import { ActiveJobs } from "./active-jobs.ts";
-import { claimFolder } from "./claim-folder.ts";
+import { claimPlace } from "./claim-place.ts";
 import { AbandonedJobs, type Taker } from "../table/abandoned-jobs.ts";
 import { JobIntake } from "./job-intake.ts";
 import { EarlierJobs } from "../table/earlier-jobs.ts";
@@ -111,7 +111,7 @@ export class Archive implements JobStore {
     const last = await new PackageIndex(database).last(worker.id);
     const archive = new Archive(packages, lease, parts, last);
     try {
-      await claimFolder(packages, lease, { workFolder: archive.work.claimed, last });
+      await claimPlace(packages, lease, { workFolder: archive.work.claimed, last });
       await archive.work.prepare();
       const earlier = new EarlierJobs(database, worker.id);
       const { jobs, damaged } = await earlier.unfinished();

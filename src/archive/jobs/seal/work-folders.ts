@@ -2,7 +2,14 @@ import { dirname, join } from "node:path";
 import { systemCode } from "../../../media/disk.ts";
 import { syncFolder } from "../../../media/target-folder.ts";
 import type { Worker } from "../../../store/worker-lease.ts";
-import { asFileError, diskFacts, makeStateFolder, removeTree, type ArchiveDisk } from "../../archive-disk.ts";
+import {
+  asFileError,
+  diskFacts,
+  makeStateFolder,
+  removeTree,
+  workFolderName,
+  type ArchiveDisk,
+} from "../../archive-disk.ts";
 import { takeFolders } from "./take-folders.ts";
 
 const mediaName = "media";
@@ -38,7 +45,7 @@ export class WorkFolders {
   }
 
   get #all(): string {
-    return join(this.#stateFolder, "work");
+    return join(this.#stateFolder, workFolderName);
   }
 
   /** Creates the folder of all work folders. */

@@ -13,7 +13,7 @@ import { endStates } from "../table/job-states.ts";
  * moved to the new place: otherwise they would not be found, and one archive would be in two places. In that case throws
  * ERR_STORE and changes nothing.
  */
-export async function claimFolder(
+export async function claimPlace(
   { place, disk }: Pick<OpenedPackages, "disk" | "place">,
   { database }: DatabaseLease,
   archive: { readonly workFolder: string; readonly last: PlacedPackage | undefined },
