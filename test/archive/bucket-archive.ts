@@ -11,7 +11,7 @@ import { sha256Of } from "../../src/model/sha256.ts";
 import { readS3Url } from "../../src/s3/bucket-address.ts";
 import type { BucketLocation } from "../../src/store/files-location.ts";
 import { postgresOptions } from "../store/databases.ts";
-import { forTests, s3Servers, sourceOf } from "../support/s3-servers.ts";
+import { forTests, s3Servers, sourceOf, type BucketServer } from "../support/s3-servers.ts";
 import { sharedPostgres } from "../support/shared-postgres.ts";
 import { copiesOfArchive } from "./packages.ts";
 
@@ -133,6 +133,34 @@ export function packagesForBuckets() {
       };
     },
   };
+}
+
+/**
+ * Starts the server of a suite, and uploads a new archive before each of its tests, for which `use` is called.
+ */
+export function archiveForEach(
+  { start, openIndex }: Pick<(typeof bucketSuites)[number], "openIndex" | "start">,
+  bucket: string,
+  { upload }: Pick<ReturnType<typeof packagesForBuckets>, "upload">,
+  use: (archive: BucketArchive) => void,
+): void {
+  let server: BucketServer;
+  let archive: BucketArchive;
+  before(async () => {
+    server = await start();
+  });
+  after(() => server.close());
+  beforeEach(async () => {
+    archive = await upload(server.url(bucket), await openIndex());
+    use(archive);
+  });
+  afterEach(async () => {
+    for (const key of await keysOf(archive.files)) {
+      await archive.files.bucket.remove(`${archive.location.address.prefix}/${key}`);
+    }
+    await archive.close();
+    await archive.index.close();
+  });
 }
 
 /** Changes the manifests of all packages, and their rows, as if they had been archived two days ago. */

@@ -3,10 +3,11 @@ import { join } from "node:path";
 import { removeUploads } from "../../src/archive/maintenance/bucket-leftovers.ts";
 import { openForTool } from "../../src/archive/maintenance/index-source.ts";
 import { sha256Of } from "../../src/model/sha256.ts";
-import { useCredentials, type BucketServer } from "../support/s3-servers.ts";
+import { useCredentials } from "../support/s3-servers.ts";
 import { startStub, type BucketStub } from "../support/s3-stub.ts";
 import {
   hexNames,
+  archiveForEach,
   bucketSuites,
   indexDatabases,
   keysOf,
@@ -25,7 +26,6 @@ const noPackages = { before: new Date(0) };
 describe("archive: what is left in a bucket", () => {
   useCredentials();
   const packages = packagesForBuckets();
-  let server: BucketServer;
   let archive: BucketArchive;
 
   /** The content of the manifest of a package, changed. */
@@ -67,22 +67,9 @@ describe("archive: what is left in a bucket", () => {
     (await keysOf(archive.files)).some((key) => key.startsWith(`${path}/`));
   const said = async () => (await verify(archive.url, archive.index.given)).said;
 
-  for (const { name, start, database, openIndex } of bucketSuites.slice(0, 2)) {
-    describe(`of ${name}, with an index in ${database}`, () => {
-      before(async () => {
-        server = await start();
-      });
-      after(() => server.close());
-      beforeEach(async () => {
-        archive = await packages.upload(server.url("parcels"), await openIndex());
-      });
-      afterEach(async () => {
-        for (const key of await keysOf(archive.files)) {
-          await archive.files.bucket.remove(`parcels/${key}`);
-        }
-        await archive.close();
-        await archive.index.close();
-      });
+  for (const suite of bucketSuites.slice(0, 2)) {
+    describe(`of ${suite.name}, with an index in ${suite.database}`, () => {
+      archiveForEach(suite, "parcels", packages, (one) => (archive = one));
 
       it("is removed where jobs that have ended were uploading, and nowhere else", async () => {
         const states = ["accepted", "collecting", "sealing", "archived", "reported", "failed"];

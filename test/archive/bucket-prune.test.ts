@@ -4,8 +4,9 @@ import { stateFolderName } from "../../src/archive/archive-disk.ts";
 import { PruneLogReader, type PrunedLine } from "../../src/archive/maintenance/prune-log.ts";
 import { sha256Of } from "../../src/model/sha256.ts";
 import { startStub, type BucketStub, type StubRequest } from "../support/s3-stub.ts";
-import { useCredentials, type BucketServer } from "../support/s3-servers.ts";
+import { useCredentials } from "../support/s3-servers.ts";
 import {
+  archiveForEach,
   bucketSuites,
   hexNames,
   keysOf,
@@ -23,24 +24,10 @@ describe("archive: pruning a bucket", () => {
   useCredentials();
   const packages = packagesForBuckets();
 
-  for (const { name, start, database, openIndex } of bucketSuites) {
-    describe(`of ${name}, with an index in ${database}`, () => {
-      let server: BucketServer;
+  for (const suite of bucketSuites) {
+    describe(`of ${suite.name}, with an index in ${suite.database}`, () => {
       let archive: BucketArchive;
-      before(async () => {
-        server = await start();
-      });
-      after(() => server.close());
-      beforeEach(async () => {
-        archive = await packages.upload(server.url("dock 4/ü"), await openIndex());
-      });
-      afterEach(async () => {
-        for (const key of await keysOf(archive.files)) {
-          await archive.files.bucket.remove(`${archive.location.address.prefix}/${key}`);
-        }
-        await archive.close();
-        await archive.index.close();
-      });
+      archiveForEach(suite, "dock 4/ü", packages, (one) => (archive = one));
 
       const listed = async (): Promise<unknown[]> =>
         (await archive.index.run("SELECT location FROM packages ORDER BY location")).map(

@@ -1,8 +1,14 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { verifyArchive } from "../../src/archive/maintenance/commands.ts";
-import { useCredentials, type BucketServer } from "../support/s3-servers.ts";
-import { bucketSuites, hexNames, keysOf, packagesForBuckets, type BucketArchive } from "./bucket-archive.ts";
+import { useCredentials } from "../support/s3-servers.ts";
+import {
+  archiveForEach,
+  bucketSuites,
+  hexNames,
+  packagesForBuckets,
+  type BucketArchive,
+} from "./bucket-archive.ts";
 import { verify } from "./packages.ts";
 
 const [first = "", second = "", third = ""] = hexNames.map((name) => `2026-11-02/${name}`);
@@ -11,24 +17,10 @@ const begun = "2026-11-02/0d0d0d0d0d0d";
 describe("archive: verifying a bucket in which workers archive", () => {
   useCredentials();
   const packages = packagesForBuckets();
-  for (const { name, start, database, openIndex } of bucketSuites.slice(0, 2)) {
-    describe(`in ${name}, with an index in ${database}`, () => {
-      let server: BucketServer;
+  for (const suite of bucketSuites.slice(0, 2)) {
+    describe(`in ${suite.name}, with an index in ${suite.database}`, () => {
       let archive: BucketArchive;
-      before(async () => {
-        server = await start();
-      });
-      after(() => server.close());
-      beforeEach(async () => {
-        archive = await packages.upload(server.url("parcels"), await openIndex());
-      });
-      afterEach(async () => {
-        for (const key of await keysOf(archive.files)) {
-          await archive.files.bucket.remove(`parcels/${key}`);
-        }
-        await archive.close();
-        await archive.index.close();
-      });
+      archiveForEach(suite, "parcels", packages, (one) => (archive = one));
       const notes = ({ report }: Awaited<ReturnType<typeof verify>>): string[] =>
         report.notes.map(({ kind, path }) => `${kind} ${path}`);
 

@@ -12,7 +12,6 @@ const path = "dimensioner/transaction";
 
 /** The flow that each Node-RED of a fleet runs: **transaction in** with a store, and **archive** behind it. */
 export function fleetFlows({ databaseUrl, bucketOrigin, cloud }: FleetPlaces): object[] {
-  const place = { z: "tab", x: 100, y: 100 };
   return [
     { id: "tab", type: "tab", label: "Fleet" },
     {
@@ -26,6 +25,14 @@ export function fleetFlows({ databaseUrl, bucketOrigin, cloud }: FleetPlaces): o
       databaseUrl,
       credentials: { accessKeyId: "AKPACKER", secretAccessKey: "secret" },
     },
+    ...archivingNodes(cloud),
+  ];
+}
+
+/** **transaction in** with a store, **archive** behind it, and their cloud. `next`: the nodes behind **archive**. */
+export function archivingNodes(cloud: Simulator["cloud"], next: readonly string[] = []): object[] {
+  const place = { z: "tab", x: 100, y: 100 };
+  return [
     {
       id: "cloud",
       type: "dimensioner-cloud",
@@ -49,7 +56,7 @@ export function fleetFlows({ databaseUrl, bucketOrigin, cloud }: FleetPlaces): o
       cloud: "cloud",
       media: "list",
       expect: "image/jpeg",
-      wires: [[]],
+      wires: [next],
     },
   ];
 }

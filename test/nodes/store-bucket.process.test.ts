@@ -7,14 +7,11 @@ import { pictureOf, until } from "../archive/support.ts";
 import { nodeRedMajor, startNodeRed, type NodeRed } from "../support/node-red.ts";
 import { startPostgres, type PostgresServer } from "../support/postgres.ts";
 import { startStub, type BucketStub } from "../support/s3-stub.ts";
+import { archivingNodes } from "./fleet-flow.ts";
+import { testStore } from "./store-dialog.ts";
 
 const path = "dimensioner/transaction";
 const secret = "nobody may read this";
-
-interface Line {
-  readonly state: string;
-  readonly key: string;
-}
 
 describe("dimensioner-store with PostgreSQL and a bucket, in two real Node-REDs", () => {
   let server: PostgresServer;
@@ -51,21 +48,7 @@ describe("dimensioner-store with PostgreSQL and a bucket, in two real Node-REDs"
         databaseUrl: `postgres://${server.admin.user}@127.0.0.1:${server.port}/${database}`,
         credentials: { accessKeyId: "AKPACKER", secretAccessKey: secret },
       },
-      {
-        id: "cloud",
-        type: "dimensioner-cloud",
-        baseUrl: simulator.cloud.origin,
-        credentials: { token: simulator.cloud.token },
-      },
-      {
-        ...place,
-        id: "in",
-        type: "dimensioner-transaction-in",
-        path,
-        secretIn: "none",
-        store: "store",
-        wires: [["archive"]],
-      },
+      ...archivingNodes(simulator.cloud, ["say"]),
       // Media of a message are nowhere else.
       { ...place, id: "bring", type: "http in", url: "/bring", method: "post", wires: [["buffer"]] },
       {
@@ -74,16 +57,6 @@ describe("dimensioner-store with PostgreSQL and a bucket, in two real Node-REDs"
         type: "function",
         func: "msg.transactionId = msg.payload.id; msg.payload = Buffer.from(msg.payload.picture, 'base64'); return msg;",
         wires: [["archive"]],
-      },
-      {
-        ...place,
-        id: "archive",
-        type: "dimensioner-archive",
-        store: "store",
-        cloud: "cloud",
-        media: "list",
-        expect: "image/jpeg",
-        wires: [["say"]],
       },
       { ...place, id: "ask", type: "http in", url: "/evidence-of", method: "get", wires: [["choose"]] },
       {
@@ -112,31 +85,14 @@ describe("dimensioner-store with PostgreSQL and a bucket, in two real Node-REDs"
 
   /** The lines of Test connection about the bucket, with these values in the dialog. */
   const test = async (values: object = {}): Promise<string[]> => {
-    const response = await first().adminFetch("/dimensioner-store/test", {
-      method: "POST",
-      headers: { "Content-Type": "application/json" },
-      body: JSON.stringify({
-        id: "store",
-        z: "",
-        folder: "",
-        folderType: "str",
-        region: "",
-        ...bucket(),
-        accessKeyId: "AKPACKER",
-        secretAccessKey: secret,
-        pathStyle: true,
-        retainDays: 0,
-        roots: "",
-        database: "embedded",
-        databaseUrl: "",
-        databasePassword: "",
-        ...values,
-      }),
-    });
-    const text = await response.text();
-    assert.equal(response.status, 200, text);
-    assert.equal(text.includes(secret), false, text);
-    const { lines } = JSON.parse(text) as { lines: readonly Line[] };
+    const dialog = {
+      id: "store",
+      ...bucket(),
+      accessKeyId: "AKPACKER",
+      secretAccessKey: secret,
+      ...values,
+    };
+    const lines = await testStore(first(), dialog, secret);
     return lines
       .filter(({ key }) => /^(?:bucket|config)/.test(key))
       .map(({ state, key }) => `${state} ${key}`);

@@ -7,15 +7,11 @@ import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { until } from "../archive/support.ts";
 import { nodeRedMajor, startNodeRed, type NodeRed } from "../support/node-red.ts";
 import { startPostgres, type PostgresServer } from "../support/postgres.ts";
+import { archivingNodes } from "./fleet-flow.ts";
+import { testStore, type Line } from "./store-dialog.ts";
 
 const path = "dimensioner/transaction";
 const user = { name: "packer", password: "50 % of it: @/?" } as const;
-
-interface Line {
-  readonly state: string;
-  readonly key: string;
-  readonly values: Readonly<Record<string, unknown>>;
-}
 
 describe("dimensioner-store with PostgreSQL, in two real Node-REDs", () => {
   let server: PostgresServer;
@@ -59,31 +55,7 @@ describe("dimensioner-store with PostgreSQL, in two real Node-REDs", () => {
         databaseUrl: url,
         credentials: { databasePassword: user.password },
       },
-      {
-        id: "cloud",
-        type: "dimensioner-cloud",
-        baseUrl: simulator.cloud.origin,
-        credentials: { token: simulator.cloud.token },
-      },
-      {
-        ...place,
-        id: "in",
-        type: "dimensioner-transaction-in",
-        path,
-        secretIn: "none",
-        store: "store",
-        wires: [["archive"]],
-      },
-      {
-        ...place,
-        id: "archive",
-        type: "dimensioner-archive",
-        store: "store",
-        cloud: "cloud",
-        media: "list",
-        expect: "image/jpeg",
-        wires: [[]],
-      },
+      ...archivingNodes(simulator.cloud),
       { ...place, id: "ask", type: "http in", url: "/evidence-of", method: "get", wires: [["evidence"]] },
       {
         ...place,
@@ -102,34 +74,15 @@ describe("dimensioner-store with PostgreSQL, in two real Node-REDs", () => {
 
   /** The lines of Test connection about the database, with these values in the dialog. */
   const test = async (nodeRed: NodeRed, values: object = {}): Promise<readonly Line[]> => {
-    const response = await nodeRed.adminFetch("/dimensioner-store/test", {
-      method: "POST",
-      headers: { "Content-Type": "application/json" },
-      body: JSON.stringify({
-        id: "store",
-        z: "",
-        folder: root,
-        folderType: "str",
-        files: "folder",
-        bucket: "",
-        prefix: "",
-        endpoint: "",
-        region: "",
-        accessKeyId: "",
-        secretAccessKey: "",
-        pathStyle: true,
-        retainDays: 0,
-        roots: "",
-        database: "postgres",
-        databaseUrl: url,
-        databasePassword: user.password,
-        ...values,
-      }),
-    });
-    assert.equal(response.status, 200);
-    const text = await response.text();
-    assert.equal(text.includes(user.password), false, text);
-    const { lines } = JSON.parse(text) as { lines: readonly Line[] };
+    const dialog = {
+      id: "store",
+      folder: root,
+      database: "postgres",
+      databaseUrl: url,
+      databasePassword: user.password,
+      ...values,
+    };
+    const lines = await testStore(nodeRed, dialog, user.password);
     return lines.filter(({ key }) => /^(?:postgres|password|workers|jobs|records|store|config)/.test(key));
   };
   const said = (lines: readonly Line[]): string[] => lines.map(({ state, key }) => `${state} ${key}`);

@@ -6,32 +6,9 @@ import { migrations } from "../../src/store/schema.ts";
 import { SqliteDatabase } from "../../src/store/sqlite-database.ts";
 import { nodeRedMajor, startNodeRed, type NodeRed } from "../support/node-red.ts";
 import { pem } from "../support/tls.ts";
-
-interface Line {
-  readonly state: string;
-  readonly key: string;
-  readonly values: Readonly<Record<string, unknown>>;
-}
+import { postTest, testStore, type Line } from "./store-dialog.ts";
 
 const webhook = "dimensioner/transaction";
-const fields = {
-  z: "",
-  folderType: "str",
-  files: "folder",
-  bucket: "",
-  prefix: "",
-  endpoint: "",
-  region: "",
-  accessKeyId: "",
-  secretAccessKey: "",
-  pathStyle: true,
-  retainDays: 0,
-  roots: "",
-  database: "embedded",
-  databaseUrl: "",
-  databasePassword: "",
-};
-
 describe("dimensioner-store in a real Node-RED", () => {
   let nodeRed: NodeRed;
   let folder: string;
@@ -95,18 +72,8 @@ describe("dimensioner-store in a real Node-RED", () => {
   const leftovers = async (): Promise<string[]> =>
     (await readdir(folder)).filter((name) => name !== ".dimensioner-archive");
   const fileOf = (id: string): string => join(nodeRed.userDir, "dimensioner", `${id}.sqlite`);
-  const post = (body: object): Promise<Response> =>
-    nodeRed.adminFetch("/dimensioner-store/test", {
-      method: "POST",
-      headers: { "Content-Type": "application/json" },
-      body: JSON.stringify(body),
-    });
-  const test = async (id: string, values: object = {}): Promise<readonly Line[]> => {
-    const response = await post({ ...fields, id, folder, ...values });
-    assert.equal(response.status, 200);
-    const { lines } = (await response.json()) as { lines: readonly Line[] };
-    return lines;
-  };
+  const test = (id: string, values: object = {}): Promise<readonly Line[]> =>
+    testStore(nodeRed, { id, folder, ...values });
   const said = (lines: readonly Line[]): string[] => lines.map(({ state, key }) => `${state} ${key}`);
   const lineOf = (lines: readonly Line[], key: string): Line | undefined =>
     lines.find((one) => one.key === key);
@@ -206,7 +173,7 @@ describe("dimensioner-store in a real Node-RED", () => {
 
   it("takes nothing but the fields of a dialog", async () => {
     for (const body of [{}, { id: "store", z: "" }, { id: "", z: "", folder: {}, folderType: "str" }]) {
-      assert.equal((await post(body)).status, 400);
+      assert.equal((await postTest(nodeRed, body)).status, 400);
     }
   });
 });
