@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { AwsV4Signer } from "aws4fetch";
 import type { Dispatcher, EnvHttpProxyAgent } from "undici";
+import { phrase, ProblemError } from "../errors/interpolation.ts";
 import type { BucketAddress } from "./bucket-address.ts";
 import { CredentialChain } from "./credential-chain.ts";
 import type { Credentials } from "./credentials.ts";
@@ -33,6 +34,8 @@ const connectMs = 10_000;
 /** The longest time without a byte. */
 const silenceMs = 60_000;
 const mostErrorBytes = 64 * 1024;
+/** A page of a listing has 1,000 keys of 1,024 bytes at most. */
+const mostAnswerBytes = 8 * 1024 * 1024;
 
 /** Sends signed requests to one bucket, and repeats those that the object store could not serve. */
 export class BucketRequests {
@@ -103,15 +106,19 @@ export class BucketRequests {
     }
   }
 
-  /** The same, with the whole response as text. */
+  /** The same, with the whole response as text. Throws ProblemError if it is longer than any of S3. */
   async sendForText(request: BucketRequest): Promise<{ text: string; headers: Response["headers"] }> {
     for (let tries = 1; ; tries += 1) {
       const { body, headers } = await this.send(request);
       try {
-        return { text: await body.text(), headers };
+        const { text, isWhole } = await readText(body, mostAnswerBytes);
+        if (!isWhole) {
+          throw new ProblemError(phrase("bucketNotS3"));
+        }
+        return { text, headers };
       } catch (error) {
         this.#signal?.throwIfAborted();
-        if (tries === mostTries) {
+        if (!mayPass(error) || tries === mostTries) {
           throw error;
         }
         await this.pauseAfter(tries);
@@ -159,21 +166,26 @@ export class BucketRequests {
     if (response.statusCode < 300) {
       return response;
     }
-    throw new BucketRefusal(response.statusCode, response.headers, await readStart(response.body));
+    const { text } = await readText(response.body, mostErrorBytes);
+    throw new BucketRefusal(response.statusCode, response.headers, text);
   }
 }
 
-async function readStart(body: AsyncIterable<Buffer>): Promise<string> {
+/** Reads a body as text, or only its beginning if there is more. */
+async function readText(
+  body: AsyncIterable<Buffer>,
+  mostBytes: number,
+): Promise<{ readonly text: string; readonly isWhole: boolean }> {
   const blocks: Buffer[] = [];
   let bytes = 0;
   for await (const block of body) {
     blocks.push(block);
     bytes += block.length;
-    if (bytes > mostErrorBytes) {
+    if (bytes > mostBytes) {
       break;
     }
   }
-  return Buffer.concat(blocks).toString();
+  return { text: Buffer.concat(blocks).toString(), isWhole: bytes <= mostBytes };
 }
 
 /** Percent-encoded as signatures of AWS need it: all but letters, digits and `-._~`. */

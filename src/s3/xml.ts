@@ -8,38 +8,58 @@ export interface XmlElement {
 /** S3 nests its answers four levels deep at most. */
 const deepest = 16;
 const entities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
-const token = /<[?!][^>]*>|<(\/?)([\w:.-]+)[^>]*?(\/?)>|([^<]+)/g;
+const tag = /^(\/?)([\w:.-]+).*?(\/?)$/s;
 
-/** Reads the root element; undefined if the text is not well-formed XML as S3 writes it. */
+interface Open {
+  name: string;
+  text: string;
+  children: XmlElement[];
+}
+
+/**
+ * Reads the root element; undefined if the text is not well-formed XML as S3 writes it. The time that it takes depends on the
+ * length of the text only, whatever a server sends.
+ */
 export function readXml(text: string): XmlElement | undefined {
-  interface Open {
-    name: string;
-    text: string;
-    children: XmlElement[];
-  }
   const top: Open = { name: "", text: "", children: [] };
   const open: Open[] = [top];
-  for (const [, slash, name, isEmpty, characters] of text.matchAll(token)) {
+  for (let at = 0; at < text.length;) {
     const inner = open.at(-1);
+    const start = text.indexOf("<", at);
     if (inner === undefined || open.length > deepest) {
       return undefined;
     }
-    if (characters !== undefined) {
-      inner.text += decode(characters);
-    } else if (slash === "/") {
-      if (inner.name !== name || open.length === 1) {
-        return undefined;
-      }
-      open.pop();
-    } else if (name !== undefined) {
-      const element: Open = { name, text: "", children: [] };
-      inner.children.push(element);
-      if (isEmpty !== "/") {
-        open.push(element);
-      }
+    inner.text += decode(text.slice(at, start < 0 ? text.length : start));
+    if (start < 0) {
+      break;
     }
+    const end = text.indexOf(">", start);
+    if (end < 0 || !readTag(text.slice(start + 1, end), inner, open)) {
+      return undefined;
+    }
+    at = end + 1;
   }
   return open.length === 1 && top.children.length === 1 ? top.children[0] : undefined;
+}
+
+/** Opens or closes an element. False if that is not possible here. */
+function readTag(content: string, inner: Open, open: Open[]): boolean {
+  if (/^[?!]/.test(content)) {
+    return true;
+  }
+  const [, slash, name, isEmpty] = tag.exec(content) ?? [];
+  if (name === undefined) {
+    return false;
+  }
+  if (slash === "/") {
+    return open.length > 1 && open.pop()?.name === name;
+  }
+  const element: Open = { name, text: "", children: [] };
+  inner.children.push(element);
+  if (isEmpty !== "/") {
+    open.push(element);
+  }
+  return true;
 }
 
 /** The text of the first child with this name; undefined if there is none. */

@@ -128,6 +128,16 @@ describe("a bucket that fails", () => {
     await page.close();
   });
 
+  it("does not read an answer to its end that is longer than any", async () => {
+    const page = await startServer((_request, socket) =>
+      socket.write(`HTTP/1.1 200 OK\r\n\r\n${"<a>".repeat(3 * 1024 * 1024)}`),
+    );
+    const other = await Bucket.open(readS3Url(`s3://evidence?endpoint=${page.origin}`), forTests);
+    await assert.rejects(other.list("").next(), { code: "ERR_STORE", sentence: "bucketFailed" });
+    await other.close();
+    await page.close();
+  });
+
   it("does not read an object whose length it does not say", async () => {
     const head = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n";
     const server = await startServer((_request, socket) => socket.end(head));
