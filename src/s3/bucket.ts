@@ -1,7 +1,8 @@
 import type { Readable } from "node:stream";
 import { phrase, ProblemError } from "../errors/interpolation.ts";
 import type { BucketAddress } from "./bucket-address.ts";
-import { bucketError, BucketRefusal, isMissing, isUnsupported } from "./failures.ts";
+import { bucketError, BucketRefusal, isMissing, isUnsupported, notS3 } from "./failures.ts";
+import { pageOf, type ListedObject, type Page } from "./listing.ts";
 import { BucketRequests, type BucketOptions, type BucketRequest } from "./requests.ts";
 import {
   endUpload,
@@ -31,14 +32,6 @@ export interface ObjectHead {
 export interface OpenedObject extends ObjectHead {
   /** From the position that was asked for to the end, or to the last byte that was asked for. The caller has to consume or destroy it. */
   readonly body: Readable;
-}
-
-/** An entry of a listing. */
-export interface ListedObject {
-  readonly key: string;
-  readonly bytes: number;
-  /** When it was stored, by the clock of the object store, in milliseconds since 1970. */
-  readonly storedAtMs: number;
 }
 
 /** What reads and stores the objects of a bucket. */
@@ -118,8 +111,9 @@ export class Bucket {
     for (let token: string | undefined = ""; token !== undefined;) {
       const query: BucketRequest["query"] =
         token === "" ? common : { ...common, "continuation-token": token };
+      const asked = { prefix, token };
       const page: Page = await this.#explained("read", async () =>
-        pageOf(await this.#askXml({ method: "GET", key: "", query })),
+        pageOf(await this.#askXml({ method: "GET", key: "", query }), asked),
       );
       yield page.objects;
       token = page.next;
@@ -191,7 +185,8 @@ export class Bucket {
       const page = await this.#askXml({ method: "GET", key: "", query });
       for (const upload of childrenOf(page, "Upload")) {
         const [key = "", uploadId = ""] = [childText(upload, "Key"), childText(upload, "UploadId")];
-        if (Date.parse(childText(upload, "Initiated") ?? "") < beforeMs) {
+        const isBefore = Date.parse(childText(upload, "Initiated") ?? "") < beforeMs;
+        if (isBefore && key.startsWith(prefix)) {
           await endUpload(this.#requests, key, uploadId);
           ended += 1;
         }
@@ -208,10 +203,7 @@ export class Bucket {
   async #askXml(request: BucketRequest): Promise<XmlElement> {
     const { text } = await this.#requests.sendForText(request);
     const root = readXml(text);
-    if (root === undefined) {
-      throw new ProblemError(phrase("bucketNotS3"));
-    }
-    return root;
+    return root ?? notS3();
   }
 
   /** Undefined for an object that is not there, or not with the right ETag. */
@@ -245,7 +237,7 @@ function headOf(headers: Readonly<Record<string, string | string[] | undefined>>
   const bytes = Number(headers["content-length"] ?? Number.NaN);
   if (!Number.isSafeInteger(bytes)) {
     // Without its length, an object that was cut off could not be told from a whole one.
-    throw new ProblemError(phrase("bucketNotS3"));
+    return notS3();
   }
   return {
     bytes,
@@ -267,27 +259,4 @@ function retainedUntil(headers: Readonly<Record<string, string | string[] | unde
   }
   const untilMs = Date.parse(String(headers["x-amz-object-lock-retain-until-date"] ?? ""));
   return Number.isNaN(untilMs) ? 0 : untilMs;
-}
-
-interface Page {
-  readonly objects: readonly ListedObject[];
-  /** What asks for the next page; undefined for the last one. */
-  readonly next: string | undefined;
-}
-
-function pageOf(answer: XmlElement): Page {
-  // Some object stores do not encode keys, and do not say so.
-  const isEncoded = childText(answer, "EncodingType") === "url";
-  return {
-    objects: childrenOf(answer, "Contents").map((one) => {
-      const key = childText(one, "Key") ?? "";
-      return {
-        key: isEncoded ? decodeURIComponent(key.replaceAll("+", " ")) : key,
-        bytes: Number(childText(one, "Size")),
-        storedAtMs: Date.parse(childText(one, "LastModified") ?? ""),
-      };
-    }),
-    next:
-      childText(answer, "IsTruncated") === "true" ? childText(answer, "NextContinuationToken") : undefined,
-  };
 }

@@ -1,5 +1,5 @@
 import { DimensionerError } from "../errors/dimensioner-error.ts";
-import { ProblemError, problemOf, type Values } from "../errors/interpolation.ts";
+import { phrase, ProblemError, problemOf, type Values } from "../errors/interpolation.ts";
 import type { SentenceKey } from "../errors/sentences.ts";
 import type { BucketAddress } from "./bucket-address.ts";
 import { childText, readXml } from "./xml.ts";
@@ -69,6 +69,11 @@ export function isUnsupported(error: unknown): boolean {
 /** Whether temporary credentials have ended. */
 export function isExpired(error: unknown): boolean {
   return error instanceof BucketRefusal && sentenceOf(error) === "bucketExpired";
+}
+
+/** Throws the ProblemError for an answer as no S3-compatible store gives it. */
+export function notS3(): never {
+  throw new ProblemError(phrase("bucketNotS3"));
 }
 
 /** Creates the ERR_STORE for a request that has failed for good. */

@@ -1,12 +1,11 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { AwsV4Signer } from "aws4fetch";
 import type { Dispatcher, EnvHttpProxyAgent } from "undici";
-import { phrase, ProblemError } from "../errors/interpolation.ts";
 import type { BucketAddress } from "./bucket-address.ts";
 import { CredentialChain } from "./credential-chain.ts";
 import type { Credentials } from "./credentials.ts";
 import { sha256Of } from "../model/sha256.ts";
-import { isExpired, mayPass, BucketRefusal } from "./failures.ts";
+import { isExpired, mayPass, notS3, BucketRefusal } from "./failures.ts";
 
 /** A request to a bucket. */
 export interface BucketRequest {
@@ -113,7 +112,7 @@ export class BucketRequests {
       try {
         const { text, isWhole } = await readText(body, mostAnswerBytes);
         if (!isWhole) {
-          throw new ProblemError(phrase("bucketNotS3"));
+          return notS3();
         }
         return { text, headers };
       } catch (error) {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { phrase, ProblemError } from "../errors/interpolation.ts";
 import { sha256Of } from "../model/sha256.ts";
-import { BucketRefusal, isMissing, isUnsupported, mayPass } from "./failures.ts";
+import { BucketRefusal, isMissing, isUnsupported, mayPass, notS3 } from "./failures.ts";
 import type { BucketRequests } from "./requests.ts";
 import { childText, escapeXml, readXml } from "./xml.ts";
 
@@ -92,8 +92,11 @@ async function storeAtOnce(
     return "changed";
   }
   const own = { ...headers, ...condition(isNew), ...(retainUntil === undefined ? {} : md5Of(body)) };
-  await requests.sendForText({ method: "PUT", key, headers: own, body });
-  return "stored";
+  const answer = await requests.sendForText({ method: "PUT", key, headers: own, body });
+  // A server that is no object store may answer anything with 200.
+  return answer.headers["etag"] !== undefined || (await isStored(requests, key, { bytes, sha256 }))
+    ? "stored"
+    : notS3();
 }
 
 async function storeInParts(
@@ -105,7 +108,7 @@ async function storeInParts(
 ): Promise<Stored> {
   for (let tries = 1; ; tries += 1) {
     const { text } = await requests.sendForText({ method: "POST", key, query: { uploads: "" }, headers });
-    const uploadId = childText(readXml(text), "UploadId") ?? "";
+    const uploadId = childText(readXml(text), "UploadId") ?? notS3();
     let parts: readonly string[] | undefined;
     try {
       parts = await sendParts(requests, key, uploadId, source, options);
@@ -181,10 +184,11 @@ async function complete(
       });
       // S3 answers 200 before it has put the parts together, and an error may follow.
       const answer = readXml(text);
-      if (answer?.name !== "Error") {
-        return true;
+      if (answer?.name === "Error") {
+        throw new BucketRefusal(childText(answer, "Code") === "InternalError" ? 500 : 400, {}, text);
       }
-      throw new BucketRefusal(childText(answer, "Code") === "InternalError" ? 500 : 400, {}, text);
+      const isDone = answer?.name === "CompleteMultipartUploadResult";
+      return isDone || (await isStored(requests, key, source)) || notS3();
     } catch (error) {
       // After a lost answer the upload is gone, and the object is there.
       if (isMissing(error) && (await isStored(requests, key, source))) {

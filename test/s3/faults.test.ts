@@ -113,6 +113,20 @@ describe("a bucket that fails", () => {
     });
   }
 
+  /** A server that answers everything with this text. */
+  async function withAnswers(text: string, act: (other: Bucket) => Promise<void>): Promise<void> {
+    const server = await startServer((_request, socket) =>
+      socket.end(`HTTP/1.1 200 OK\r\ncontent-length: ${text.length}\r\n\r\n${text}`),
+    );
+    const other = await Bucket.open(readS3Url(`s3://evidence?endpoint=${server.origin}`), forTests);
+    try {
+      await act(other);
+    } finally {
+      await other.close();
+      await server.close();
+    }
+  }
+
   it("says so if it is a web server, or none at all", async () => {
     const page = await startServer((_request, socket) =>
       socket.end("HTTP/1.1 200 OK\r\n\r\n<html><p>Log in"),
@@ -126,6 +140,35 @@ describe("a bucket that fails", () => {
       await other.close();
     }
     await page.close();
+  });
+
+  const listings: Readonly<Record<string, string>> = {
+    "it has other keys": "<Contents><Key>b/1</Key></Contents>",
+    "its next page cannot be asked for": "<IsTruncated>true</IsTruncated>",
+    "its next page is the same one":
+      "<IsTruncated>true</IsTruncated><NextContinuationToken>1</NextContinuationToken>",
+  };
+  for (const [why, inner] of Object.entries(listings)) {
+    it(`takes an answer for no listing if ${why}`, async () => {
+      const listing = `<ListBucketResult>${inner}</ListBucketResult>`;
+      await withAnswers(listing, async (other) => {
+        const list = async (): Promise<void> => {
+          for await (const page of other.list("a/")) {
+            assert.deepEqual(page, []);
+          }
+        };
+        await assert.rejects(list(), { code: "ERR_STORE", sentence: "bucketFailed" });
+      });
+    });
+  }
+
+  it("takes a page of the web for no listing, and stores nothing where it is the answer", async () => {
+    await withAnswers("<html><p>Log in</p></html>", async (other) => {
+      const failed = { code: "ERR_STORE", sentence: "bucketFailed" };
+      await assert.rejects(other.list("").next(), failed);
+      await assert.rejects(other.store("a", sourceOf(content), { isNew: true }), failed);
+      await assert.rejects(other.store("a", sourceOf(large)), failed);
+    });
   });
 
   it("does not read an answer to its end that is longer than any", async () => {

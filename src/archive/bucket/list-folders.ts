@@ -1,4 +1,5 @@
-import type { ListedObject, Objects } from "../../s3/bucket.ts";
+import type { Objects } from "../../s3/bucket.ts";
+import type { ListedObject } from "../../s3/listing.ts";
 import { manifestFileName } from "../archive-disk.ts";
 import { keyOf, pathOf } from "./bucket-disk.ts";
 

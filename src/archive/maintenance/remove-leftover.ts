@@ -1,7 +1,7 @@
 import { basename, join } from "node:path";
 import { isDimensionerError } from "../../errors/dimensioner-error.ts";
 import type { PrunedPackage } from "../../model/archive-reports.ts";
-import type { ListedObject } from "../../s3/bucket.ts";
+import type { ListedObject } from "../../s3/listing.ts";
 import { holdName, manifestFileName } from "../archive-disk.ts";
 import { keyOf } from "../bucket/bucket-disk.ts";
 import type { BucketFiles } from "../files/bucket-files.ts";
