@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import type { Environment } from "./credentials.ts";
 import { DimensionerError } from "../errors/dimensioner-error.ts";
 import { readBucketEndpoint, readBucketName, readPrefix } from "../rules/buckets.ts";
@@ -80,7 +81,8 @@ export function readBucketAddress(
   }
   const endpoint = read.url;
   // A server of one's own seldom has a host name for each bucket, and a certificate of AWS does not cover dots.
-  const isPathStyle = given === "" ? bucket.includes(".") : place.isPathStyle;
+  // An address of numbers has no host names below it: a request would go to another bucket, the first part of the prefix.
+  const isPathStyle = given === "" ? bucket.includes(".") : place.isPathStyle || isNumbers(endpoint.hostname);
   if (!isPathStyle) {
     endpoint.hostname = `${bucket}.${endpoint.hostname}`;
   }
@@ -92,6 +94,11 @@ export function readBucketAddress(
     region,
     name: prefix === "" ? `s3://${bucket}` : `s3://${bucket}/${prefix}`,
   };
+}
+
+/** Whether a host is an IP address, as URL writes it. */
+function isNumbers(hostname: string): boolean {
+  return isIP(hostname.replace(/^\[|\]$/g, "")) !== 0;
 }
 
 /** The address is named without its options: somebody may have put credentials there. */

@@ -18,6 +18,9 @@ describe("the address of a bucket", () => {
       "/evidence",
     ],
     ["s3://evidence", { AWS_ENDPOINT_URL: "http://b:1" }, "http://b:1", "/evidence"],
+    // There are no host names below an IP address.
+    ["s3://evidence?endpoint=http://10.0.0.5:9000&pathStyle=false", {}, "http://10.0.0.5:9000", "/evidence"],
+    ["s3://evidence?endpoint=http://[::1]:9000&pathStyle=false", {}, "http://[::1]:9000", "/evidence"],
   ];
   for (const [text, environment, origin, basePath] of addresses) {
     it(`${text} with ${JSON.stringify(environment)} is at ${origin}${basePath}`, () => {
