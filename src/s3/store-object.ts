@@ -30,6 +30,9 @@ export const sha256Header = "x-amz-meta-sha256";
 /** A part is kept in memory until the object store has it. S3 accepts 10,000 of them, thus objects of up to 80 GB. */
 const partBytes = 8 * 1024 * 1024;
 const mostTries = 3;
+const unknownType = "application/octet-stream";
+/** What a header can say. Others announce a type of media, and may announce anything. */
+const mediaType = /^[\w.+-]{1,100}\/[\w.+-]{1,100}(?:;[ -~]{1,100})?$/;
 
 /**
  * Stores an object: a small one with one request, a large one in parts. It exists only when all of it has arrived and
@@ -44,7 +47,7 @@ export async function storeObject(
   const { contentType, retainUntil } = options;
   const headers = {
     [sha256Header]: source.sha256,
-    "content-type": contentType ?? "application/octet-stream",
+    "content-type": contentType !== undefined && mediaType.test(contentType) ? contentType : unknownType,
     ...(retainUntil === undefined
       ? {}
       : {

@@ -171,6 +171,19 @@ describe("a bucket that fails", () => {
     });
   });
 
+  it("stores an object whose type is nothing that a header can say", async () => {
+    for (const [contentType, expected] of [
+      ["image/jpeg; q=1", "image/jpeg; q=1"],
+      ["image/jpeg\r\nx-amz-acl: public-read", "application/octet-stream"],
+      ["image/–", "application/octet-stream"],
+      ["", "application/octet-stream"],
+      [`image/${"a".repeat(20_000)}`, "application/octet-stream"],
+    ] as const) {
+      assert.equal(await bucket.store("a", sourceOf(content), { contentType }), "stored");
+      assert.equal(stub.objects.get("a")?.headers["content-type"], expected);
+    }
+  });
+
   it("does not read an answer to its end that is longer than any", async () => {
     const page = await startServer((_request, socket) =>
       socket.write(`HTTP/1.1 200 OK\r\n\r\n${"<a>".repeat(3 * 1024 * 1024)}`),
