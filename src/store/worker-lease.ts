@@ -106,6 +106,17 @@ export class WorkerLease implements Worker {
     ]);
   }
 
+  /**
+   * A worker that was cut off for a while, and was noted to have left nothing, may take in a job or a record before it renews
+   * its lease. If it is killed then, others have to find out that it has left something. If it lives, it renews the lease.
+   */
+  #rememberWorkers(): Statement {
+    return {
+      sql: `UPDATE workers SET lease_until = ${databaseTime} WHERE lease_until IS NULL AND (${hasLeftSomething})`,
+      values: [inSeconds(this.#seconds)],
+    };
+  }
+
   #renewLater(): void {
     const renew = (): void => {
       this.#renewing = this.#renew();
@@ -125,18 +136,22 @@ export class WorkerLease implements Worker {
     } catch {
       // Whoever uses the database hears of it. The lease may end meanwhile: then others take the jobs.
     }
+    // Not in the same transaction, which may conflict with others: the lease must not end because of it.
+    await this.#database.transaction([this.#rememberWorkers()]).catch(() => undefined);
     if (!this.#hasEnded) {
       this.#renewLater();
     }
   }
 }
 
+const hasLeftSomething = `
+  EXISTS (SELECT 1 FROM jobs WHERE jobs.worker_id = workers.worker_id AND state NOT IN ('reported', 'failed'))
+  OR EXISTS (SELECT 1 FROM records WHERE records.worker_id = workers.worker_id AND handled_at IS NULL)`;
+
 /** Returns the statement that notes of workers whose lease has ended that they have left nothing. */
 export function forgetIdleWorkers(): Statement {
   return {
-    sql: `UPDATE workers SET lease_until = NULL WHERE lease_until <= ${databaseTime}
-      AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.worker_id = workers.worker_id AND state NOT IN ('reported', 'failed'))
-      AND NOT EXISTS (SELECT 1 FROM records WHERE records.worker_id = workers.worker_id AND handled_at IS NULL)`,
+    sql: `UPDATE workers SET lease_until = NULL WHERE lease_until <= ${databaseTime} AND NOT (${hasLeftSomething})`,
     values: [inSeconds(0)],
   };
 }

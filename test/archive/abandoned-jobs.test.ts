@@ -2,7 +2,13 @@ import assert from "node:assert/strict";
 import { AbandonedJobs } from "../../src/archive/jobs/table/abandoned-jobs.ts";
 import { JobTable } from "../../src/archive/jobs/table/job-table.ts";
 import { always, type Database } from "../../src/store/database.ts";
-import { closedLeaseSeconds, endedWorkers, leaseSeconds, WorkerLease } from "../../src/store/worker-lease.ts";
+import {
+  closedLeaseSeconds,
+  endedWorkers,
+  forgetIdleWorkers,
+  leaseSeconds,
+  WorkerLease,
+} from "../../src/store/worker-lease.ts";
 import { unansweredError } from "../../src/store/sqlite-failures.ts";
 import { describeDatabases } from "../store/databases.ts";
 import type { TestDatabase } from "../store/support.ts";
@@ -162,6 +168,28 @@ describeDatabases("the jobs of a worker that has stopped", (open) => {
 });
 
 describeDatabases("the lease of a worker", (open) => {
+  it("is found again if a worker that had nothing takes a job in when it comes back, and is killed then", async () => {
+    const test = await open();
+    const { database } = test;
+    // It does not renew its lease again.
+    const cutOff = await WorkerLease.begin(database);
+    await database.transaction([{ sql: "UPDATE workers SET lease_until = ''" }, forgetIdleWorkers()]);
+    const job = { id: "job", node: "node", key: null, intent: intentOf("job"), items: new Map() };
+    await new JobTable(database, cutOff.id).accept(job);
+    const other = await WorkerLease.begin(database, { seconds: 0.3 });
+    const jobs = new AbandonedJobs(database, other.id);
+    let taken: readonly { readonly id: string }[] = [];
+    while (taken.length === 0) {
+      taken = (await jobs.take({ node: "node", isMine: () => false }, 50)).jobs;
+    }
+    assert.deepEqual(
+      taken.map(({ id }) => id),
+      ["job"],
+    );
+    await Promise.all([cutOff.end(), other.end()]);
+    await test.close();
+  });
+
   it("is renewed as long as the process lives", async () => {
     const test = await open();
     const { database } = test;
