@@ -6,6 +6,8 @@ import type { Fault, StubRequest } from "../support/s3-stub.ts";
 import { useCredentials } from "../support/s3-servers.ts";
 import { simulatedCloudOfSuite } from "./simulated-cloud.ts";
 import { openBucketFiles } from "../../src/archive/files/open-files.ts";
+import { Archives } from "../../src/archive/jobs/archives.ts";
+import { openPackages, type OpenedPackages } from "../../src/archive/place/open-packages.ts";
 import { bucketOf } from "./shared-store.ts";
 import { tidyBucket } from "./tidy-bucket.ts";
 import { prefix, stagedIn } from "./bucket-objects.ts";
@@ -183,6 +185,32 @@ for (const kind of storeKinds) {
           });
         });
       }
+    }
+
+    if (kind.database === "PostgreSQL" && kind.files === "bucket") {
+      it("says of a message that it has to be sent again if a close ends the upload of its media", async () => {
+        await withStore(async (place) => {
+          const stub = place.stub ?? assert.fail();
+          const packages: OpenedPackages[] = [];
+          const archives = new Archives({
+            openPackages: async (...given) => {
+              const one = await openPackages(...given);
+              packages.push(one);
+              return one;
+            },
+          });
+          const { store } = await place.open();
+          const opened = await openArchive("", cloud.client, { store, archives });
+          running.push(opened);
+          // As `release` does when uploads do not end in time.
+          stub.fault = () => {
+            packages.forEach((one) => one.abort());
+            return undefined;
+          };
+          const submitting = opened.runner.submitMedia(forMessage("1"), [mediumOf("1")], null);
+          await rejectsWith(submitting, "ERR_CANCELLED", "cancelledClose");
+        });
+      });
     }
 
     if (kind.database === "PostgreSQL") {

@@ -1,4 +1,6 @@
 import { join } from "node:path";
+import { DimensionerError, isDimensionerError } from "../../../errors/dimensioner-error.ts";
+import { diskFacts } from "../../archive-disk.ts";
 import type { StagedMedia } from "../../place/staged-media.ts";
 import type { Intent, StoredItem } from "../../packages/intent.ts";
 import type { JobEndings } from "../seal/job-endings.ts";
@@ -109,6 +111,12 @@ export class JobIntake implements MediaIntake {
   /** Media that are nowhere else have to be in the bucket before the database says that the job has them. */
   async #stage(job: string, items: ReadonlyMap<string, StoredItem>): Promise<void> {
     const { staged, work } = this.#parts;
-    await staged?.store(job, work.of(job), items.values());
+    try {
+      await staged?.store(job, work.of(job), items.values());
+    } catch (error) {
+      // What a close ends here is not accepted yet: its message has to be sent again.
+      const isClosed = isDimensionerError(error) && error.sentence === "cancelledKept";
+      throw isClosed ? new DimensionerError("cancelledClose", diskFacts) : error;
+    }
   }
 }
