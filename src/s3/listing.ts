@@ -5,7 +5,7 @@ import { childrenOf, childText, type XmlElement } from "./xml.ts";
 export interface ListedObject {
   readonly key: string;
   readonly bytes: number;
-  /** When it was stored, by the clock of the store, in milliseconds since 1970. */
+  /** When it was stored, by the clock of the object store, in milliseconds since 1970. */
   readonly storedAtMs: number;
 }
 

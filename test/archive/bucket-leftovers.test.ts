@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { removeUploads } from "../../src/archive/maintenance/bucket-leftovers.ts";
+import { plainDisk } from "../../src/archive/archive-disk.ts";
+import { StagedMedia } from "../../src/archive/place/staged-media.ts";
 import { openForTool } from "../../src/archive/maintenance/index-source.ts";
 import { sha256Of } from "../../src/model/sha256.ts";
 import { useCredentials } from "../support/s3-servers.ts";
@@ -199,6 +201,31 @@ describe("archive: what is left in a bucket", () => {
         assert.deepEqual(
           [verified.said, verified.report.notes.map(({ kind, path }) => `${kind} ${path}`)],
           [[], [`work ${staged}`]],
+        );
+      });
+
+      it("is removed by a worker if it was stored for another one, unless dimensioner-prune would keep it", async () => {
+        for (const [id, state] of [
+          ["open", "collecting"],
+          ["reported", "reported"],
+          ["failed", "failed"],
+        ] as const) {
+          await addJob(id, state);
+          await addMedium(id, "message");
+          await archive.put(`${staged}/${id}/${medium}`, "x");
+        }
+        await archive.put(`${staged}/unknown/${medium}`, "x");
+        await archive.put(`${staged}/other/letter.pdf`, "x");
+        const given = await openForTool(archive.index.given, "write");
+        try {
+          await new StagedMedia(archive.files, plainDisk).removeOld(Date.now() + 60_000, given);
+        } finally {
+          await given.close();
+        }
+        const left = (await keysOf(archive.files)).filter((key) => key.startsWith(`${staged}/`));
+        assert.deepEqual(
+          left.toSorted(),
+          [`failed/${medium}`, `open/${medium}`, "other/letter.pdf"].map((name) => `${staged}/${name}`),
         );
       });
 

@@ -6,8 +6,8 @@ import { diskFacts, stateFolderName, workFolderName, writeWhole, type ArchiveDis
 import { keyOf } from "../bucket/bucket-disk.ts";
 import { copyFile } from "../bucket/copy-file.ts";
 import type { BucketFiles } from "../files/bucket-files.ts";
-import { listOf } from "../jobs/table/job-rows.ts";
-import { unfinished } from "../jobs/table/job-states.ts";
+import { LeftoverRows } from "../maintenance/leftover-rows.ts";
+import { stagedFileName } from "../maintenance/leftovers.ts";
 import type { StoredItem } from "../packages/intent.ts";
 import { openPlain } from "../packages/package-files.ts";
 
@@ -74,15 +74,22 @@ export class StagedMedia {
     }
   }
 
-  /** Removes what was stored before a time for jobs that have ended, or were never accepted. */
+  /**
+   * Removes what was stored before a time for jobs that have ended, or were never accepted. Media of a failed job that are nowhere
+   * else stay, as with `dimensioner-prune`, and so does what somebody else has put there.
+   */
   async removeOld(beforeMs: number, database: Pick<Database, "transaction">): Promise<void> {
     const { bucket, root } = this.#files;
+    const rows = new LeftoverRows([{ database, hasUploads: true }]);
     const prefix = `${keyOf(join(root, stateFolderName, workFolderName))}/`;
     for await (const page of bucket.list(prefix)) {
-      const old = page.filter(({ storedAtMs }) => storedAtMs < beforeMs);
-      const jobOf = (key: string): string => key.slice(prefix.length).split("/")[0] ?? "";
-      const open = await openOf([...new Set(old.map(({ key }) => jobOf(key)))], database);
-      for (const { key } of old.filter((one) => !open.has(jobOf(one.key)))) {
+      const old = page.flatMap(({ key, storedAtMs }) => {
+        const [job = "", medium = "", ...below] = key.slice(prefix.length).split("/");
+        const isOurs = stagedFileName.test(medium) && below.length === 0;
+        return isOurs && storedAtMs < beforeMs ? [{ key, job }] : [];
+      });
+      const jobs = await rows.jobs([...new Set(old.map(({ job }) => job))]);
+      for (const { key } of old.filter(({ job }) => jobs.get(job)?.needsMedia !== true)) {
         await bucket.remove(key);
       }
     }
@@ -100,21 +107,4 @@ export class StagedMedia {
 /** The cloud keeps its own. */
 function onlyHere(items: Iterable<StoredItem>): StoredItem[] {
   return [...items].filter(({ source }) => source !== "cloud");
-}
-
-/** Which of these jobs are open. */
-async function openOf(
-  jobs: readonly string[],
-  database: Pick<Database, "transaction">,
-): Promise<ReadonlySet<string>> {
-  if (jobs.length === 0) {
-    return new Set();
-  }
-  const [rows = []] = await database.transaction([
-    {
-      sql: `SELECT job_id FROM jobs WHERE state IN (${listOf(unfinished)}) AND job_id IN (${jobs.map(() => "?").join(", ")})`,
-      values: jobs,
-    },
-  ]);
-  return new Set(rows.map((row) => String(row["job_id"])));
 }
