@@ -647,7 +647,7 @@ export interface StoreState {
   oldestJobFor: number | null;
   /** How many webhook records nobody has handled. */
   unhandledRecords: number;
-  /** Size of the database's file, without its log. */
+  /** Size of the database's file without its log, or of its tables in PostgreSQL. */
   databaseBytes: number;
   /** Free on the disk of the packages; null if it does not say, and for a bucket. */
   freeBytes: number | null;

@@ -215,7 +215,10 @@ export const storeState = described(
     ),
     oldestJobFor: described("The seconds since then; null if none is open.", v.nullable(count)),
     unhandledRecords: described("How many webhook records nobody has handled.", count),
-    databaseBytes: described("Size of the database's file, without its log.", count),
+    databaseBytes: described(
+      "Size of the database's file without its log, or of its tables in PostgreSQL.",
+      count,
+    ),
     freeBytes: described(
       "Free on the disk of the packages; null if it does not say, and for a bucket.",
       v.nullable(count),
