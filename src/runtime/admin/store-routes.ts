@@ -32,7 +32,8 @@ export function serveStoreTest(RED: NodeAPI, databases: StoreDatabases): void {
       testDatabaseOf(RED, given, databases, signal),
       testRoots(RED, given, signal),
     ];
-    return (await Promise.all(tests)).flat();
+    const lines = tests.map((test) => test.catch((error: unknown) => [lineOfError(error)]));
+    return (await Promise.all(lines)).flat();
   });
 }
 
@@ -64,22 +65,18 @@ async function testDatabaseOf(
   signal: AbortSignal,
 ): Promise<readonly TestLine[]> {
   const { id, database } = given;
-  try {
-    const databaseUrl = addressOf(RED, given);
-    const password = database === "embedded" ? "" : readPassword(RED, given, databaseUrl);
-    if (password === null) {
-      return [line("bad", "passwordAnew")];
-    }
-    return await testDatabase({
-      databases,
-      location: readLocation(RED, id, { database, databaseUrl, password }, new SettingsReader("store")),
-      isDeployed: RED.nodes.getNode(id) !== null,
-      signal,
-      withinMs: longestTestMs,
-    });
-  } catch (error) {
-    return [lineOfError(error)];
+  const databaseUrl = addressOf(RED, given);
+  const password = database === "embedded" ? "" : readPassword(RED, given, databaseUrl);
+  if (password === null) {
+    return [line("bad", "passwordAnew")];
   }
+  return await testDatabase({
+    databases,
+    location: readLocation(RED, id, { database, databaseUrl, password }, new SettingsReader("store")),
+    isDeployed: RED.nodes.getNode(id) !== null,
+    signal,
+    withinMs: longestTestMs,
+  });
 }
 
 /**
@@ -108,16 +105,12 @@ async function testRoots(
   given: StoreValues,
   signal: AbortSignal,
 ): Promise<readonly TestLine[]> {
-  try {
-    const path = readEnvironment(RED, given, new SettingsReader("store"))("roots", given.roots);
-    const roots = await orLate(readRoots(path), signal);
-    if (roots === "late") {
-      throw fileError("fileHung", path, { operation: "test", surface: "disk", host: "store" });
-    }
-    return roots.length === 0 ? [] : [line("good", "roots", { count: roots.length })];
-  } catch (error) {
-    return [lineOfError(error)];
+  const path = readEnvironment(RED, given, new SettingsReader("store"))("roots", given.roots);
+  const roots = await orLate(readRoots(path), signal);
+  if (roots === "late") {
+    throw fileError("fileHung", path, { operation: "test", surface: "disk", host: "store" });
   }
+  return roots.length === 0 ? [] : [line("good", "roots", { count: roots.length })];
 }
 
 async function testBucketOf(
@@ -125,17 +118,13 @@ async function testBucketOf(
   given: StoreValues,
   signal: AbortSignal,
 ): Promise<readonly TestLine[]> {
-  try {
-    const resolved = readEnvironment(RED, given, new SettingsReader("store"));
-    const keys = {
-      accessKeyId: resolved("accessKeyId", given.accessKeyId),
-      secretAccessKey: readSecret(RED, given, resolved),
-    };
-    const location = bucketOf(RED, given, keys);
-    return await testBucket(location, { signal, withinMs: longestTestMs });
-  } catch (error) {
-    return [lineOfError(error)];
-  }
+  const resolved = readEnvironment(RED, given, new SettingsReader("store"));
+  const keys = {
+    accessKeyId: resolved("accessKeyId", given.accessKeyId),
+    secretAccessKey: readSecret(RED, given, resolved),
+  };
+  const location = bucketOf(RED, given, keys);
+  return await testBucket(location, { signal, withinMs: longestTestMs });
 }
 
 /** A request contains a signature, never the key itself: so the stored one can be used with what the dialog contains. */
@@ -159,10 +148,6 @@ async function testFolderOf(
   given: StoreValues,
   signal: AbortSignal,
 ): Promise<readonly TestLine[]> {
-  try {
-    const read = folderOf(RED, given);
-    return "problem" in read ? [lineOfError(read.problem)] : await testFolder(filesName(read), signal);
-  } catch (error) {
-    return [lineOfError(error)];
-  }
+  const read = folderOf(RED, given);
+  return "problem" in read ? [lineOfError(read.problem)] : await testFolder(filesName(read), signal);
 }
