@@ -3,30 +3,10 @@ import { phrase, ProblemError } from "../errors/interpolation.ts";
 import type { BucketAddress } from "./bucket-address.ts";
 import { bucketError, BucketRefusal, isMissing, isUnsupported, notS3 } from "./failures.ts";
 import { pageOf, type ListedObject, type Page } from "./listing.ts";
+import { headOf, totalOf, type ObjectHead } from "./object-head.ts";
 import { BucketRequests, type BucketOptions, type BucketRequest } from "./requests.ts";
-import {
-  endUpload,
-  sha256Header,
-  storeObject,
-  type Stored,
-  type StoreOptions,
-  type UploadSource,
-} from "./store-object.ts";
+import { endUpload, storeObject, type Stored, type StoreOptions, type UploadSource } from "./store-object.ts";
 import { childrenOf, childText, readXml, type XmlElement } from "./xml.ts";
-
-/** What a bucket says of an object. */
-export interface ObjectHead {
-  readonly bytes: number;
-  /** Changes with the content; blank if the object store has none. */
-  readonly etag: string;
-  /** SHA-256 of the content, lower-case hexadecimal, as its writer has noted it; undefined if it has not. */
-  readonly sha256: string | undefined;
-  /**
-   * Until when it is protected from being deleted (Object Lock), as far as the object store says so, in milliseconds since 1970:
-   * infinite for a legal hold, 0 if it is not.
-   */
-  readonly retainedUntilMs: number;
-}
 
 /** An object that is being read. */
 export interface OpenedObject extends ObjectHead {
@@ -230,33 +210,4 @@ export class Bucket {
       throw this.explain(operation, error);
     }
   }
-}
-
-function headOf(headers: Readonly<Record<string, string | string[] | undefined>>): ObjectHead {
-  const sha256 = headers[sha256Header];
-  const bytes = Number(headers["content-length"] ?? Number.NaN);
-  if (!Number.isSafeInteger(bytes)) {
-    // Without its length, an object that was cut off could not be told from a whole one.
-    return notS3();
-  }
-  return {
-    bytes,
-    etag: String(headers["etag"] ?? ""),
-    sha256: typeof sha256 === "string" ? sha256 : undefined,
-    retainedUntilMs: retainedUntil(headers),
-  };
-}
-
-/** The length of the whole object of which a part was sent. */
-function totalOf(headers: Readonly<Record<string, string | string[] | undefined>>): number | undefined {
-  const [, total] = /\/(\d+)$/.exec(String(headers["content-range"] ?? "")) ?? [];
-  return total === undefined ? undefined : Number(total);
-}
-
-function retainedUntil(headers: Readonly<Record<string, string | string[] | undefined>>): number {
-  if (headers["x-amz-object-lock-legal-hold"] === "ON") {
-    return Infinity;
-  }
-  const untilMs = Date.parse(String(headers["x-amz-object-lock-retain-until-date"] ?? ""));
-  return Number.isNaN(untilMs) ? 0 : untilMs;
 }

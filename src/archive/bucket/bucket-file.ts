@@ -1,7 +1,8 @@
 import type { Readable } from "node:stream";
 import { isDimensionerError } from "../../errors/dimensioner-error.ts";
 import { phrase, ProblemError } from "../../errors/interpolation.ts";
-import type { ObjectHead, Objects, OpenedObject } from "../../s3/bucket.ts";
+import type { Objects, OpenedObject } from "../../s3/bucket.ts";
+import type { ObjectHead } from "../../s3/object-head.ts";
 import type { ReadFile } from "../archive-disk.ts";
 
 /** The first byte and the last one that are read. */
