@@ -28,7 +28,9 @@ export interface PostgresOptions extends TableOptions {
 const defaultPoolSize = 5;
 const defaultConnectMs = 10_000;
 const defaultAnswerMs = 30_000;
-const defaultCloseMs = 5_000;
+const defaultCloseMs = 3_000;
+/** How long `close` waits for a connection that it has ended; one that is still being opened ends later by itself. */
+const endedWithinMs = 1_000;
 /** An idle connection is closed after this time. */
 const idleMs = 30_000;
 /** The server has answered by then, if it can be reached: it ends a statement that takes too long. */
@@ -48,6 +50,10 @@ export class PostgresDatabase implements Database {
   readonly #running = new Set<PoolClient>();
   #closing: Promise<void> | undefined;
   #isNew = false;
+  /** True when `close` has waited long enough. */
+  #isOver = false;
+  /** Reject what waits for a connection: the pool forgets about it when it is ended. */
+  readonly #waiting = new Set<() => void>();
 
   private constructor({ address, closeWithinMs = defaultCloseMs }: PostgresOptions, pool: Pool) {
     this.#address = address;
@@ -117,10 +123,12 @@ export class PostgresDatabase implements Database {
   async #close(): Promise<void> {
     const ended = this.#pool.end();
     if (!(await settledWithin(ended, this.#closeWithinMs))) {
+      this.#isOver = true;
+      this.#waiting.forEach((giveUp) => giveUp());
       // Ending a connection that waits for an answer destroys its socket, and its transaction rejects.
       await Promise.all([...this.#running].map((client) => client.end()));
       // The pool waits forever for a connection whose port or host is not valid: that one never began.
-      await settledWithin(ended, this.#closeWithinMs);
+      await settledWithin(ended, endedWithinMs);
     }
   }
 
@@ -134,9 +142,21 @@ export class PostgresDatabase implements Database {
     return isClosed ? closedPostgresError(name) : postgresError(name, error);
   }
 
+  #connect(): Promise<PoolClient> {
+    return new Promise((resolve, reject) => {
+      const giveUp = (): void => reject(new Error("closed"));
+      this.#waiting.add(giveUp);
+      const use = (client: PoolClient): void => (this.#isOver ? client.release(true) : resolve(client));
+      void this.#pool
+        .connect()
+        .then(use, reject)
+        .finally(() => this.#waiting.delete(giveUp));
+    });
+  }
+
   /** Runs some work on a connection. Rejects with the error of PostgreSQL or of the connection. */
   async #use<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
-    const client = await this.#pool.connect();
+    const client = await this.#connect();
     let isUsable = true;
     // A lost connection also rejects what runs on it.
     const onError = (): void => {

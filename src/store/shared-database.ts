@@ -14,8 +14,8 @@ export interface SharedDatabaseOptions extends Omit<PostgresOptions, "access" | 
   readonly workerId?: string;
 }
 
-/** A lease that cannot be given back ends by itself. */
-const endWithinMs = 5_000;
+/** A lease that cannot be given back ends by itself. With what else a node waits for, it has to close within 15 s. */
+const endWithinMs = 3_000;
 
 /** The database of a store on a PostgreSQL server, which this process works on together with others. */
 export class SharedDatabase implements Database {

@@ -6,6 +6,7 @@ import { Inbox } from "../../src/store/inbox.ts";
 import { readPostgresUrl } from "../../src/store/postgres-address.ts";
 import { PostgresDatabase, type PostgresOptions } from "../../src/store/postgres-database.ts";
 import { migrations } from "../../src/store/schema.ts";
+import { startProxy } from "../support/freezing-proxy.ts";
 import { startPostgres, type PostgresServer } from "../support/postgres.ts";
 import { serveEnding, serveVersion } from "../support/postgres-stub.ts";
 import { sharedPostgres } from "../support/shared-postgres.ts";
@@ -222,6 +223,26 @@ describe("a PostgreSQL database", () => {
       });
     } finally {
       stopped.close();
+    }
+  });
+
+  it("closes while a connection is being opened, and does nothing with it any more", async () => {
+    const proxy = await startProxy(server.port);
+    try {
+      const address = readPostgresUrl(options.address.url.replace(`:${server.port}/`, `:${proxy.port}/`));
+      const closing = await open({ address, closeWithinMs: 100, connectWithinMs: 60_000 });
+      proxy.freeze();
+      const ended = ["SELECT 1", "CREATE TABLE late (x INTEGER)"].map((sql) =>
+        assert.rejects(select(closing, sql), { code: "ERR_STORE", sentence: "storeClosed" }),
+      );
+      await new Promise((resolve) => setImmediate(resolve));
+      await closing.close();
+      proxy.thaw();
+      await Promise.all(ended);
+      const late = await select(await open(), "SELECT to_regclass('dimensioner.late') AS late");
+      assert.deepEqual(late, [{ late: null }]);
+    } finally {
+      proxy.close();
     }
   });
 
