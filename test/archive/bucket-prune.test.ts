@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { stateFolderName } from "../../src/archive/archive-disk.ts";
 import { PruneLogReader, type PrunedLine } from "../../src/archive/maintenance/prune-log.ts";
 import { sha256Of } from "../../src/model/sha256.ts";
@@ -162,6 +162,26 @@ describe("archive: pruning a bucket", () => {
       );
       stub.objects.delete(image ?? "");
       assert.deepEqual(await said(), [`missing ${image?.slice("parcels/".length)}`]);
+    });
+
+    it("keeps a package on which a hold is set at the moment at which it is deleted", async () => {
+      await open();
+      const before = (await archive.keys()).toSorted();
+      let held = "";
+      stub.fault = ({ method, key }) => {
+        if (method === "DELETE" && key.endsWith("/manifest.json") && held === "") {
+          held = dirname(key);
+          stub.objects.set(`${held}/hold.json`, { body: Buffer.from("{}"), headers: {} });
+        }
+        return undefined;
+      };
+      const { report, said: done } = await archive.prune();
+      const path = held.slice("parcels/".length);
+      assert.deepEqual([report.held, report.deleted, done.includes(`held ${path}`)], [1, 2, true]);
+      const isOfHeld = (key: string): boolean => key.startsWith(`${path}/`);
+      const kept = [...before.filter(isOfHeld), `${path}/hold.json`].toSorted();
+      assert.deepEqual((await archive.keys()).filter(isOfHeld).toSorted(), kept);
+      assert.deepEqual(await said(), []);
     });
 
     it("protects supplements and packages of one that is on hold, and of no other archive", async () => {

@@ -3,6 +3,8 @@ import { cp, mkdir, readdir, readFile, rename, symlink, writeFile } from "node:f
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { readAgeMs } from "../../src/archive/maintenance/age.ts";
+import { plainDisk } from "../../src/archive/archive-disk.ts";
+import { FolderFiles } from "../../src/archive/files/folder-files.ts";
 import { decodeLine } from "../../src/archive/files/checked-lines.ts";
 import { pruneArchive } from "../../src/archive/maintenance/commands.ts";
 import type { PruneArchiveOptions, PrunedPackage, PruneReport } from "../../src/model/archive-reports.ts";
@@ -92,6 +94,29 @@ describe("archive: dimensioner-prune", () => {
         [["kept", "inner"]],
       );
       assert.deepEqual(await findingsIn(join(root, "inner")), []);
+    });
+  });
+
+  it("keeps a package on which a hold is set at the moment at which it is deleted", async () => {
+    await withFolder(async (root) => {
+      const [path = ""] = await fill(root, ["a"]);
+      const names = await readdir(join(root, path));
+      const setHold: typeof rename = async (from, to) => {
+        await writeFile(join(root, path, "hold"), "");
+        await rename(from, to);
+      };
+      let next = setHold;
+      const disk = {
+        ...plainDisk,
+        rename: async (...given: Parameters<typeof rename>): Promise<void> => {
+          const act = next;
+          next = rename;
+          await act(...given);
+        },
+      };
+      assert.equal(await new FolderFiles(root, disk).removePackage(join(root, path), root), false);
+      assert.deepEqual((await readdir(join(root, path))).toSorted(), [...names, "hold"].toSorted());
+      assert.deepEqual(await findingsIn(root), []);
     });
   });
 

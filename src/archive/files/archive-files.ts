@@ -39,9 +39,9 @@ export interface ArchiveFiles {
   addToLog(path: string, records: readonly object[]): Promise<void>;
   /**
    * Removes a package, so that nobody takes what is left of it after a kill for a package. `start`: folders above it that
-   * become empty are removed as far as this one.
+   * become empty are removed as far as this one. Returns false if it stays, because a hold was set at the last moment.
    */
-  removePackage(folder: string, start: string): Promise<void>;
+  removePackage(folder: string, start: string): Promise<boolean>;
   /** Ends all requests to a bucket. */
   close(): Promise<void>;
 }

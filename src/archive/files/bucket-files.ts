@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { sha256Of } from "../../model/sha256.ts";
 import type { Objects } from "../../s3/bucket.ts";
-import { manifestFileName } from "../archive-disk.ts";
+import { holdName, manifestFileName } from "../archive-disk.ts";
 import { keyOf, type BucketDisk } from "../bucket/bucket-disk.ts";
 import { BucketFile } from "../bucket/bucket-file.ts";
 import { openPlain } from "../packages/package-files.ts";
@@ -69,15 +69,21 @@ export class BucketFiles implements ArchiveFiles {
 
   /**
    * The manifest is removed first: a package without one does not exist. What a kill leaves of it is found by its line in
-   * the log of deleted packages.
+   * the log of deleted packages. Whoever sets a hold looks for the manifest afterwards: so either of the two sees the other.
    */
-  async removePackage(folder: string): Promise<void> {
-    await this.remove(join(folder, manifestFileName));
-    for (const name of await this.disk.readdir(folder)) {
-      if (name !== manifestFileName) {
-        await this.remove(join(folder, name));
-      }
+  async removePackage(folder: string): Promise<boolean> {
+    const path = join(folder, manifestFileName);
+    const manifest = await this.#readWhole(path);
+    await this.remove(path);
+    const names = await this.disk.readdir(folder);
+    if (manifest !== undefined && names.some((name) => holdName.test(name))) {
+      await this.write(path, manifest);
+      return false;
     }
+    for (const name of names) {
+      await this.remove(join(folder, name));
+    }
+    return true;
   }
 
   /**
@@ -95,6 +101,15 @@ export class BucketFiles implements ArchiveFiles {
 
   async close(): Promise<void> {
     await this.bucket.close();
+  }
+
+  async #readWhole(path: string): Promise<Buffer | undefined> {
+    const file = await openPlain(path, this.disk);
+    try {
+      return await file?.readFile();
+    } finally {
+      await file?.close();
+    }
   }
 
   /** The content is asked for when it is read. */

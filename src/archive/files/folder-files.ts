@@ -4,6 +4,7 @@ import { systemCode } from "../../media/disk.ts";
 import { syncFolder } from "../../media/target-folder.ts";
 import {
   diskFacts,
+  holdName,
   makeStateFolder,
   removeTree,
   stateFolderName,
@@ -87,11 +88,15 @@ export class FolderFiles implements ArchiveFiles {
   }
 
   /** Moves it away in one step first, so that a kill leaves no incomplete package under its name. */
-  async removePackage(folder: string, start: string): Promise<void> {
+  async removePackage(folder: string, start: string): Promise<boolean> {
     const trash = join(this.root, stateFolderName, trashName);
     await this.#makeFolder(trash);
     const away = join(trash, randomUUID());
     await this.disk.rename(folder, away);
+    if ((await this.disk.readdir(away)).some((name) => holdName.test(name))) {
+      await this.disk.rename(away, folder);
+      return false;
+    }
     await syncFolder(dirname(folder), this.disk, diskFacts);
     await removeTree(away, this.disk);
     for (let parent = dirname(folder); parent.startsWith(start + sep); parent = dirname(parent)) {
@@ -103,6 +108,7 @@ export class FolderFiles implements ArchiveFiles {
         break;
       }
     }
+    return true;
   }
 
   /** Ends removals that a kill has interrupted; they are in a log already. */

@@ -148,7 +148,9 @@ export class Pruning {
       return keptFor(entry, reason);
     }
     try {
-      await files.removePackage(entry.folder, start);
+      if (!(await files.removePackage(entry.folder, start))) {
+        return keptFor(entry, "hold");
+      }
     } catch (error) {
       // Not every object store says beforehand what it protects.
       const isProtected = isDimensionerError(error) && error.sentence === "bucketProtected";

@@ -62,7 +62,9 @@ export async function removeLeftover(
       // Another package may name this one as the one before it.
       await new PruneLog(files).add([{ kind: "package", path: location, folder, ...found }]);
     }
-    await files.removePackage(folder);
+    if (!(await files.removePackage(folder))) {
+      return { what: "held", path: location, bytes, reason: "hold" };
+    }
   } catch (error) {
     if (isDimensionerError(error) && error.sentence === "bucketProtected") {
       return { what: "kept", path: location, bytes, reason: error.message };
