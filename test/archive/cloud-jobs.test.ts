@@ -176,6 +176,28 @@ describe("archive: jobs of the cloud", () => {
     });
   }
 
+  it("shows no progress of a download that has ended while it waits for other media", async () => {
+    await withFolder(async (root) => {
+      cloud.sim.cloud.addMedia("9", { contentType: "image/jpeg", generateBytes: 20_000 });
+      let mostBytes = 0;
+      const archive = await openArchive(root, cloud.client, {
+        onChange: ({ doneBytes }) => (mostBytes = Math.max(mostBytes, doneBytes)),
+      });
+      const submission = await archive.runner.submit(
+        cloud.intentFor("9", { expect: ["image/jpeg", "video/mp4"], waitMs: 600_000 }),
+      );
+      const [running] = archive.runner.jobs;
+      await until(
+        () => running?.state === "waiting" && running.job.items.size === 1,
+        "it waits for the video",
+      );
+      assert.ok(mostBytes >= 20_000);
+      assert.deepEqual([running?.doneBytes, running?.totalBytes], [0, null]);
+      await archive.close();
+      await assert.rejects(submission.end());
+    });
+  });
+
   it("asks for the media of many new jobs one right after the other, however slowly it asks again", async () => {
     await withFolder(async (root) => {
       const archive = await openArchive(root, cloud.client, {

@@ -201,6 +201,9 @@ export class RunningJob implements StepJob, Task {
 
   #begin({ againInMs, why }: Pause): void {
     this.#stop.release();
+    // The next round may have nothing to download.
+    this.doneBytes = 0;
+    this.totalBytes = null;
     this.#pause.begin(why);
     this.#firstTry.end();
     this.root.noteWaiting(this.job);
