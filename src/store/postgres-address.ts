@@ -32,13 +32,24 @@ export function readPostgresUrl(text: string, password = ""): PostgresAddress {
   return { url: text, password, name: `postgres://${url.host}${url.pathname}` };
 }
 
+/** What pg treats as `verify-full`, with a warning in the log that a later version will check less. */
+const otherModes: ReadonlySet<string> = new Set(["prefer", "require", "verify-ca"]);
+
 /** The address with the password, as only the connection itself needs it. */
 export function connectionString({ url: text, password }: PostgresAddress): string {
-  if (password === "") {
+  const url = new URL(text);
+  const { searchParams } = url;
+  const isOther =
+    otherModes.has(searchParams.get("sslmode") ?? "") && searchParams.get("uselibpqcompat") !== "true";
+  if (password === "" && !isOther) {
     return text;
   }
-  const url = new URL(text);
-  // Not before the host, which the environment may name instead.
-  url.searchParams.set("password", password);
+  if (isOther) {
+    searchParams.set("sslmode", "verify-full");
+  }
+  if (password !== "") {
+    // Not before the host, which the environment may name instead.
+    searchParams.set("password", password);
+  }
   return url.href;
 }

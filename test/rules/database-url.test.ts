@@ -57,6 +57,18 @@ describe("the address of a PostgreSQL database", () => {
     assert.equal(connectionString(readPostgresUrl("postgres:///packages")), "postgres:///packages");
   });
 
+  it("has its certificate checked with each mode that encrypts, and the driver warns of none in the log", () => {
+    const modeOf = (text: string): string | null =>
+      new URL(connectionString(readPostgresUrl(text))).searchParams.get("sslmode");
+    for (const mode of ["prefer", "require", "verify-ca", "verify-full"]) {
+      assert.equal(modeOf(`postgres://db/packages?sslmode=${mode}`), "verify-full");
+    }
+    for (const mode of ["disable", "no-verify"]) {
+      assert.equal(modeOf(`postgres://db/packages?sslmode=${mode}`), mode);
+    }
+    assert.equal(modeOf("postgres://db/packages?sslmode=require&uselibpqcompat=true"), "require");
+  });
+
   it("of the command-line tools has no options either", () => {
     assert.throws(() => readPostgresUrl("postgres://db/packages?options=-c%20work_mem%3D1"), {
       sentence: "postgresAddress",
