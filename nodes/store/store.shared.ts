@@ -103,7 +103,7 @@ export const properties = {
     default: "",
     rule: "databaseUrl",
     required: "problem.databaseUrl",
-    placeholder: { text: "postgres://dimensioner@db.example.com/packages?sslmode=verify-full" },
+    placeholder: { text: "postgres://user@host/database" },
     icon: "globe",
     note: "note.databaseUrl",
     when: { database: ["postgres"] },

@@ -89,13 +89,13 @@ function showDefaults(node: object, form: Form, table: PropertyTable): void {
   }
 }
 
-/** Shows a row only while its property is used, and a group only while it has rows. */
+/** Shows a row only while its property is used, and a group or the section of advanced settings only while it has rows. */
 function followConditions(form: Form, table: PropertyTable): void {
   for (const [name, property] of Object.entries(table)) {
     if (property.when !== undefined && property.kind !== "outputs") {
       form.follow(Object.keys(property.when), () => {
         const row = form.row(name).toggle(matters(property, form.value));
-        const frame = row.closest("fieldset");
+        const frame = row.closest("fieldset, details");
         const isShown = frame
           .children(".form-row")
           .toArray()
