@@ -1,7 +1,7 @@
 import type { VNode } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
-import { fileAddress, searchPackages } from "./api.ts";
+import { fileAddress, RequestError, searchPackages } from "./api.ts";
 import { CaseBar, type Case } from "./case.tsx";
 import { Marks } from "./marks.tsx";
 import type { Evidence } from "./shapes.ts";
@@ -54,25 +54,32 @@ function Result({ one, chosen, shared }: ResultProps): VNode {
 interface Results {
   readonly text: string;
   /** Undefined if it has failed. */
-  readonly found: readonly Evidence[] | undefined;
+  readonly found?: readonly Evidence[];
+  /** Why it has failed. It stays on the page, which would be blank otherwise. */
+  readonly problem?: string;
 }
 
 /** The packages that fit the text or, while the answer is awaited, those of the text before. */
-function useResults(text: string, fail: (error: unknown) => void): Results | undefined {
+function useResults(text: string, { words, fail }: Shared): Results | undefined {
   const [results, setResults] = useState<Results>();
   useEffect(() => {
     const typing = new AbortController();
-    const end = (found: Results["found"]): void => {
+    const end = (result: Omit<Results, "text">): void => {
       if (!typing.signal.aborted) {
-        setResults({ text, found });
+        setResults({ text, ...result });
       }
     };
-    searchPackages(text, typing.signal).then(end, (error: unknown) => {
-      end(undefined);
-      if (!typing.signal.aborted) {
-        fail(error);
-      }
-    });
+    searchPackages(text, typing.signal).then(
+      (found) => end({ found }),
+      (error: unknown) => {
+        if (error instanceof RequestError && error.status !== 401) {
+          end({ problem: error.text ?? words.sayReason(error.reason) });
+        } else if (!typing.signal.aborted) {
+          end({});
+          fail(error);
+        }
+      },
+    );
     return () => typing.abort();
   }, [text]);
   return results;
@@ -93,10 +100,10 @@ type Entering = "choose" | "open";
  * as after a scan of a label. Results of an earlier text are shown, but cannot be opened.
  */
 export function Search({ text, onText, chosen, shared }: SearchProps): VNode {
-  const { words, fail } = shared;
+  const { words } = shared;
   const field = useRef<HTMLInputElement>(null);
   const list = useRef<HTMLOListElement>(null);
-  const results = useResults(text, fail);
+  const results = useResults(text, shared);
   const found = results?.found;
   const isPending = results?.text !== text;
   const waiting = useRef<Entering | undefined>(undefined);
@@ -158,8 +165,9 @@ export function Search({ text, onText, chosen, shared }: SearchProps): VNode {
       />
       <p class="hint">{words.say("searchHint")}</p>
       <p class="hint" id="result-count" role="status">
-        {found !== undefined &&
-          words.say(found.length === 0 ? "foundNone" : "found", { count: found.length })}
+        {found === undefined
+          ? results?.problem
+          : words.say(found.length === 0 ? "foundNone" : "found", { count: found.length })}
       </p>
       {chosen.ids.size > 0 && <CaseBar chosen={chosen} shared={shared} />}
       <ol ref={list} id="results" aria-busy={isPending} inert={isPending}>
