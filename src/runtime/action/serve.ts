@@ -9,7 +9,7 @@ import { openOrExplain } from "../config/config-node.ts";
 import { SettingsReader } from "../config/settings.ts";
 import type { Versioned } from "./saved-properties.ts";
 import { NodeStatus } from "../status/node-status.ts";
-import type { StatusKey } from "../status/status-texts.ts";
+import { failedKeyOf, type StatusKey } from "../status/status-texts.ts";
 import { translateError } from "../status/translate.ts";
 
 /** A message that a node is processing. */
@@ -158,7 +158,7 @@ export function serve<TSettings>(
 
   const explain = (error: unknown, device: string | undefined): Error => {
     if (error instanceof DimensionerError) {
-      status.say("failed", `failed.${error.code}`);
+      status.say("failed", failedKeyOf(error));
       return translateError(RED, error, device);
     }
     const unforeseen = error instanceof Error ? error : new Error(String(error));

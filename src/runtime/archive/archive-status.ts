@@ -3,6 +3,7 @@ import type { RunningJob, RunningState } from "../../archive/jobs/run/running-jo
 import type { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { interpolate } from "../../errors/interpolation.ts";
 import type { NodeStatus } from "../status/node-status.ts";
+import { failedKeyOf } from "../status/status-texts.ts";
 import { formatSizes, translateStatus, type StatusValues } from "../status/translate.ts";
 
 /** The texts in English; the catalog of the archive node has them under `status.<key>`. */
@@ -141,7 +142,7 @@ export class ArchiveStatus {
       ["fileFull", "fileDenied", "fileNoFolder", "fileHung", "storeInUse", "storeDamaged"] as const
     ).find((key) => key === error?.sentence);
     return own === undefined
-      ? translateStatus(this.#RED, `failed.${error?.code ?? "ERR_FILE"}`)
+      ? translateStatus(this.#RED, error === undefined ? "failed.ERR_FILE" : failedKeyOf(error))
       : this.say(own);
   }
 }

@@ -1,4 +1,4 @@
-import type { ErrorCode } from "../../errors/dimensioner-error.ts";
+import type { DimensionerError, ErrorCode } from "../../errors/dimensioner-error.ts";
 
 /**
  * The texts of statuses in English, under 32 characters when filled in. The catalogs translate each under
@@ -37,6 +37,7 @@ export const statusTexts = {
   recordsDamaged: "damaged records: __count__",
   recordsTooOld: "unhandled for a week: __count__",
   handled: "records handled: __count__",
+  bucketAway: "bucket not available",
   pathTaken: "path used by another node",
   noWebServer: "httpNodeRoot is disabled",
   evidencePage: "The evidence page is served at __path__.",
@@ -93,3 +94,11 @@ export const failedTexts: Readonly<Record<ErrorCode, string>> = {
 };
 
 export type StatusKey = keyof typeof statusTexts | `failed.${ErrorCode}`;
+
+/** The short cause of an error. ERR_STORE has one for each part of a store. */
+export function failedKeyOf({ code, sentence }: Pick<DimensionerError, "code" | "sentence">): StatusKey {
+  if (code === "ERR_STORE" && sentence.startsWith("bucket")) {
+    return "bucketAway";
+  }
+  return sentence === "storeMoved" ? "failed.ERR_CONFIG" : `failed.${code}`;
+}
