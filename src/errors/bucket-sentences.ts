@@ -11,6 +11,9 @@ export const buckets = {
     code: "ERR_CONFIG",
     text: "There are no credentials for the bucket. Set the environment variables AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE for a profile with keys.",
     hint: "In a container or a virtual machine at AWS, those of its role are used.",
+    inNode: {
+      text: "There are no credentials for the bucket. Enter the access key in the store, or set the environment variables AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE for a profile with keys.",
+    },
   },
   bucketUnreachable: {
     code: "ERR_STORE",
@@ -23,6 +26,19 @@ export const buckets = {
     text: "The object store __host__ has not responded for __seconds__ s. Check the endpoint and the network.",
     hint: "Everything that was stored before is safe.",
     retryable: true,
+  },
+  bucketNotTls: {
+    code: "ERR_STORE",
+    text: "The object store __host__ does not use HTTPS on this port. Write the endpoint with http://, or check the port.",
+    hint: "Without HTTPS, others on the network can read and change what is stored.",
+    retryable: true,
+  },
+  bucketTls: {
+    code: "ERR_STORE",
+    text: "No secure connection to the object store __host__: __problem__. Check the endpoint and the certificate. For a private certificate authority, set the environment variable NODE_EXTRA_CA_CERTS to the path of its file.",
+    hint: "Node.js reads this variable when the program starts.",
+    retryable: true,
+    inNode: { hint: "Node.js reads this variable when Node-RED starts." },
   },
   bucketMissing: {
     code: "ERR_STORE",

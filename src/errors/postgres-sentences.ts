@@ -18,10 +18,31 @@ export const postgres = {
     hint: "Everything that was stored before is safe.",
     retryable: true,
   },
+  postgresUnanswered: {
+    code: "ERR_STORE",
+    text: "The database __path__ has not responded for __seconds__ s. Check its address, the network, and whether the server is overloaded.",
+    hint: "Everything that was stored before is safe.",
+    retryable: true,
+  },
+  postgresTls: {
+    code: "ERR_STORE",
+    text: "No secure connection to the database __path__: __problem__. Check the server's certificate. For a private certificate authority, append sslrootcert with the path of its file to the address.",
+    hint: "The file contains the certificate of the authority in PEM form.",
+    retryable: true,
+  },
+  postgresMissing: {
+    code: "ERR_STORE",
+    text: "There is no database __path__. Check its name in the address, or create it on the server.",
+    hint: "Only the tables are created automatically.",
+    retryable: true,
+  },
   postgresLogin: {
     code: "ERR_STORE",
     text: "The database __path__ does not accept the user: __problem__. Check the user name and the password.",
     hint: "The password comes from the environment variable PGPASSWORD, or from a password file.",
+    inNode: {
+      hint: "If the password is blank in the store, it comes from the environment variable PGPASSWORD, or from a password file.",
+    },
   },
   postgresDenied: {
     code: "ERR_STORE",

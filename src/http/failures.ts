@@ -1,5 +1,6 @@
+import { codeOf, connectProblem, isNotTls, isUntrusted } from "../errors/connect-problem.ts";
 import { DimensionerError, type FailureFacts, type Outcome } from "../errors/dimensioner-error.ts";
-import { verbatim, ProblemError, problemOf, type Problem, type Values } from "../errors/interpolation.ts";
+import { ProblemError, type Values } from "../errors/interpolation.ts";
 import type { SentenceKey } from "../errors/sentences.ts";
 import type { Call, Peer } from "./call.ts";
 
@@ -8,17 +9,6 @@ export type RequestProgress = "not-sent" | "sent";
 
 const knownHostCodes = new Set(["ENOTFOUND", "EAI_AGAIN", "EAI_FAIL", "EAI_NODATA", "EAI_NONAME"]);
 const silentCodes = new Set(["UND_ERR_CONNECT_TIMEOUT", "ETIMEDOUT"]);
-const tlsCodes = /^(ERR_(TLS|SSL)_|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH|EPROTO$)/;
-
-/**
- * OpenSSL's errors for a response that is not TLS, mostly from a plain HTTP server whose address was entered with
- * https.
- */
-const notTlsCodes = new Set([
-  "ERR_SSL_WRONG_VERSION_NUMBER",
-  "ERR_SSL_PACKET_LENGTH_TOO_LONG",
-  "ERR_SSL_DATA_LENGTH_TOO_LONG",
-]);
 
 /** The proxy cannot be reached, or refuses the tunnel. */
 export class ProxyError extends ProblemError {}
@@ -63,7 +53,7 @@ export function connectFailure(peer: Peer, call: Call, error: Error, seconds: nu
   if (silentCodes.has(code)) {
     return fail("unreachableSilent");
   }
-  if (notTlsCodes.has(code)) {
+  if (isNotTls(error)) {
     return fail("unreachableNotTls");
   }
   if (isUntrusted(error)) {
@@ -104,29 +94,4 @@ export function statusFailure(peer: Peer, call: Call, statusCode: number): Dimen
     { statusCode },
     { statusCode },
   );
-}
-
-/** Whether the TLS handshake failed, for instance because of the certificate. */
-export function isUntrusted(error: Error): boolean {
-  return tlsCodes.test(codeOf(error));
-}
-
-function codeOf(error: Error): string {
-  return "code" in error && typeof error.code === "string" ? error.code : "";
-}
-
-/**
- * A failed connection to several addresses has a code and no message; OpenSSL's messages have numbers and file names
- * around the reason.
- */
-export function connectProblem(error: Error): Problem {
-  const code = codeOf(error);
-  if (code.startsWith("ERR_SSL_") && "reason" in error && typeof error.reason === "string") {
-    return verbatim(error.reason);
-  }
-  if (tlsCodes.test(code)) {
-    // Node.js adds advice about its own options, which is of no use to the reader.
-    return verbatim(error.message.replace(/;.*/s, ""));
-  }
-  return error.message === "" && code !== "" ? verbatim(code) : problemOf(error);
 }

@@ -1,7 +1,8 @@
 import type * as Undici from "undici";
 import type { buildConnector, Dispatcher, Pool } from "undici";
 import { phrase, problemOf } from "../errors/interpolation.ts";
-import { isUntrusted, ProxyError } from "./failures.ts";
+import { isUntrusted } from "../errors/connect-problem.ts";
+import { ProxyError } from "./failures.ts";
 
 type Connector = buildConnector.connector;
 

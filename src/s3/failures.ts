@@ -1,3 +1,4 @@
+import { connectProblem, isNotTls, isUntrusted } from "../errors/connect-problem.ts";
 import { DimensionerError } from "../errors/dimensioner-error.ts";
 import { phrase, ProblemError, problemOf, type Values } from "../errors/interpolation.ts";
 import type { SentenceKey } from "../errors/sentences.ts";
@@ -29,6 +30,8 @@ export class BucketRefusal extends Error {
 
 const sentenceOfCode: ReadonlyMap<string, SentenceKey> = new Map([
   ["NoSuchBucket", "bucketMissing"],
+  // Of a listing: the endpoint has the name of the bucket, too.
+  ["NoSuchKey", "bucketMissing"],
   ["RequestTimeTooSkewed", "bucketClock"],
   ["ExpiredToken", "bucketExpired"],
   ["ExpiredTokenException", "bucketExpired"],
@@ -87,7 +90,7 @@ export function bucketError(address: BucketAddress, operation: string, error: un
     return new DimensionerError("bucketFailed", facts, { ...values, problem: error.problem });
   }
   if (!(error instanceof BucketRefusal)) {
-    return new DimensionerError("bucketUnreachable", facts, { ...values, problem: problemOf(error) });
+    return new DimensionerError(connectSentence(error), facts, { ...values, problem: connectProblem(error) });
   }
   const offMs = Math.abs(Date.now() - error.storeTimeMs);
   const count = Number.isNaN(offMs) ? 15 : Math.max(1, Math.round(offMs / 60_000));
@@ -99,6 +102,13 @@ export function bucketError(address: BucketAddress, operation: string, error: un
     count,
     value: error.region ?? "?",
   });
+}
+
+function connectSentence(error: unknown): SentenceKey {
+  if (isNotTls(error)) {
+    return "bucketNotTls";
+  }
+  return isUntrusted(error) ? "bucketTls" : "bucketUnreachable";
 }
 
 function sentenceOf(error: BucketRefusal): SentenceKey {

@@ -1,5 +1,5 @@
+import { codeOf, connectProblem, isUntrusted } from "../errors/connect-problem.ts";
 import { DimensionerError } from "../errors/dimensioner-error.ts";
-import { problemOf } from "../errors/interpolation.ts";
 import type { SentenceKey } from "../errors/sentences.ts";
 
 /** The first version of PostgreSQL that is supported. */
@@ -19,7 +19,7 @@ const sentenceOfCode: ReadonlyMap<string, SentenceKey> = new Map([
   ["28000", "postgresLogin"], // invalid_authorization_specification
   ["28P01", "postgresLogin"], // invalid_password
   ["42501", "postgresDenied"], // insufficient_privilege
-  ["3D000", "postgresUnreachable"], // invalid_catalog_name: there is no such database
+  ["3D000", "postgresMissing"], // invalid_catalog_name
   ["53300", "postgresUnreachable"], // too_many_connections
   ["57P01", "postgresUnreachable"], // admin_shutdown
   ["57P02", "postgresUnreachable"], // crash_shutdown
@@ -28,26 +28,26 @@ const sentenceOfCode: ReadonlyMap<string, SentenceKey> = new Map([
 
 /** Whether a transaction failed because another one ran at the same time: nothing was changed, and it can be repeated. */
 export function isConflict(error: unknown): boolean {
-  return conflicts.has(codeOf(error) ?? "");
+  return conflicts.has(codeOf(error));
 }
 
 /** Whether PostgreSQL has reported the error; otherwise it is one of the connection, which is of no further use. */
 export function isFromServer(error: unknown): boolean {
   // Errors of the system have codes as well, such as ECONNRESET. PostgreSQL's have five characters.
-  return codeOf(error)?.length === 5 && error instanceof Error && "severity" in error;
+  return codeOf(error).length === 5 && error instanceof Error && "severity" in error;
 }
 
 /** Creates the ERR_STORE for a connection that could not be opened, or for a transaction that failed. */
 export function postgresError(database: string, error: unknown): DimensionerError {
   const code = isFromServer(error) ? codeOf(error) : undefined;
   const sentence =
-    code === undefined ? "postgresUnreachable" : (sentenceOfCode.get(code) ?? "postgresFailed");
-  return failure(sentence, { path: database, problem: problemOf(error), name: schemaName }, error);
+    code === undefined ? connectSentence(error) : (sentenceOfCode.get(code) ?? "postgresFailed");
+  return failure(sentence, { path: database, problem: connectProblem(error), name: schemaName }, error);
 }
 
 /** Creates the ERR_STORE for a server that does not respond in time. */
 export function unansweredPostgresError(database: string, withinMs: number): DimensionerError {
-  return postgresError(database, new Error(`no response within ${withinMs / 1000} s`));
+  return failure("postgresUnanswered", { path: database, seconds: withinMs / 1000 });
 }
 
 /** Creates the ERR_STORE for a server that is too old. */
@@ -70,8 +70,10 @@ export function closedPostgresError(database: string): DimensionerError {
   return failure("storeClosed", { path: database });
 }
 
-function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+function connectSentence(error: unknown): SentenceKey {
+  // The only files that are read for a connection are those of its certificates.
+  const isOfFile = error instanceof Error && "syscall" in error && error.syscall === "open";
+  return isOfFile || isUntrusted(error) ? "postgresTls" : "postgresUnreachable";
 }
 
 function failure(

@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
+import { createServer } from "node:https";
 import { BucketFile } from "../../src/archive/bucket/bucket-file.ts";
 import { isDimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { sha256Of } from "../../src/model/sha256.ts";
 import { readS3Url } from "../../src/s3/bucket-address.ts";
 import { Bucket } from "../../src/s3/bucket.ts";
-import { freePort, startServer } from "../support/servers.ts";
+import { freePort, listen, startServer } from "../support/servers.ts";
 import { forTests, sourceOf } from "../support/s3-servers.ts";
+import { identity } from "../support/tls.ts";
 import { startStub, type Fault, type BucketStub, type StubRequest } from "../support/s3-stub.ts";
 
 const content = Buffer.from("a picture");
@@ -98,6 +100,11 @@ describe("a bucket that fails", () => {
       sentence: "bucketFailed",
       said: "Odd: said by the stub",
     },
+    "the endpoint has the name of the bucket, too": {
+      fault: { status: 404, code: "NoSuchKey" },
+      sentence: "bucketMissing",
+      said: "has no bucket evidence",
+    },
     "no connection lasts": { fault: "reset", sentence: "bucketUnreachable", said: "127.0.0.1" },
   };
   for (const [when, { fault, sentence, said }] of Object.entries(lasting)) {
@@ -133,6 +140,7 @@ describe("a bucket that fails", () => {
     );
     for (const [origin, sentence] of [
       [page.origin, "bucketFailed"],
+      [stub.origin.replace("http:", "https:"), "bucketNotTls"],
       [`http://127.0.0.1:${await freePort()}`, "bucketUnreachable"],
     ]) {
       const other = await Bucket.open(readS3Url(`s3://evidence?endpoint=${origin}`), forTests);
@@ -192,6 +200,18 @@ describe("a bucket that fails", () => {
     await assert.rejects(other.list("").next(), { code: "ERR_STORE", sentence: "bucketFailed" });
     await other.close();
     await page.close();
+  });
+
+  it("says how to make its certificate trusted", async () => {
+    const server = createServer(identity("self-signed"));
+    const port = await listen(server);
+    const other = await Bucket.open(readS3Url(`s3://evidence?endpoint=https://127.0.0.1:${port}`), forTests);
+    await assert.rejects(other.list("").next(), {
+      sentence: "bucketTls",
+      message: /: self-signed certificate\. .*NODE_EXTRA_CA_CERTS/,
+    });
+    await other.close();
+    server.close();
   });
 
   it("does not read an object whose length it does not say", async () => {

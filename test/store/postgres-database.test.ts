@@ -161,7 +161,7 @@ describe("a PostgreSQL database", () => {
   it("says what to do where it cannot be opened", async () => {
     const refused: readonly (readonly [sentence: string, url: string])[] = [
       ["postgresLogin", `postgres://nobody@127.0.0.1:${server.port}/${name}`],
-      ["postgresUnreachable", `postgres://postgres@127.0.0.1:${server.port}/missing`],
+      ["postgresMissing", `postgres://postgres@127.0.0.1:${server.port}/missing`],
       ["postgresUnreachable", `postgres://postgres@127.0.0.1:${await freePort()}/${name}`],
     ];
     for (const [sentence, url] of refused) {
@@ -198,8 +198,12 @@ describe("a PostgreSQL database", () => {
     );
     assert.deepEqual(connection, { ssl: "true" });
     await assert.rejects(open({ address: certified("self-signed.crt") }), {
-      sentence: "postgresUnreachable",
-      message: /certificate/,
+      sentence: "postgresTls",
+      message: /: (?!.*(?:ENOENT|use-system-ca)).*certificate.*sslrootcert/,
+    });
+    await assert.rejects(open({ address: certified("not-there.crt") }), {
+      sentence: "postgresTls",
+      message: /not-there\.crt.*sslrootcert/,
     });
   });
 

@@ -74,8 +74,8 @@ describe("the databases of stores on a PostgreSQL server", () => {
       const databases = new StoreDatabases({ openWithinMs: 100, postgres: { connectWithinMs: 1_000 } });
       await assert.rejects(databases.open({ kind: "postgres", address }), {
         code: "ERR_STORE",
-        sentence: "postgresUnreachable",
-        message: /no response within 0\.1 s/,
+        sentence: "postgresUnanswered",
+        message: /not responded for 0\.1 s\. (?!.*disk)/,
       });
     } finally {
       server.close();

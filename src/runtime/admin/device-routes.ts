@@ -6,7 +6,7 @@ import { DeviceClient } from "../../device/client.ts";
 import type { Generation } from "../../device/generations.ts";
 import { DimensionerError, isDimensionerError } from "../../errors/dimensioner-error.ts";
 import type { Values } from "../../errors/interpolation.ts";
-import { connectProblem } from "../../http/failures.ts";
+import { connectProblem } from "../../errors/connect-problem.ts";
 import type { SentenceKey } from "../../errors/sentences.ts";
 import { fieldNumber, fieldText, readBody, readEnvironment } from "./admin-route.ts";
 import { line, serveConnectionTest, type TestLine } from "./connection-test.ts";

@@ -28,7 +28,8 @@ export async function testDatabase(test: DatabaseTest): Promise<readonly TestLin
     const lines = await orLate(tested, signal);
     if (lines === "late") {
       const values = { path, seconds: withinMs / 1000 };
-      throw new DimensionerError("storeUnanswered", { surface: "store", operation: "test" }, values);
+      const sentence = location.kind === "file" ? "storeUnanswered" : "postgresUnanswered";
+      throw new DimensionerError(sentence, { surface: "store", operation: "test" }, values);
     }
     return lines;
   } catch (error) {
