@@ -25,13 +25,18 @@ const tested = [
   "retainDays",
   "roots",
   "database",
-  "databaseUrl",
-  "databasePassword",
+  "host",
+  "port",
+  "databaseName",
+  "user",
+  "password",
+  "tls",
+  "poolSize",
 ];
 
 RED.nodes.registerType<
   StoreProperties,
-  { logins: string; databasePassword: string; accessKeyId: string; secretAccessKey: string }
+  { logins: string; user: string; password: string; accessKeyId: string; secretAccessKey: string }
 >("dimensioner-store", {
   category: "config",
   color: "#86b6d8",
@@ -50,7 +55,7 @@ RED.nodes.registerType<
     loginList(form, texts);
     const row = connectionTest(this, form, {
       type,
-      after: "databasePassword",
+      after: "tls",
       properties: tested,
       needed: [],
     });

@@ -7,6 +7,7 @@ import {
 } from "../../src/properties/property-table.ts";
 
 const inBucket = { files: ["s3"] } as const;
+const inPostgres = { database: ["postgres"] } as const;
 const page = { legend: "group.page", note: "note.page" } as const;
 
 /** The saved properties of `dimensioner-store`, in the order of its form. */
@@ -98,23 +99,43 @@ export const properties = {
     icon: "database",
     tips: { key: "tip", of: ["postgres"] },
   },
-  databaseUrl: {
+  /** A name, an IP address, or the folder of the server's socket. */
+  host: {
     kind: "text",
     default: "",
-    rule: "databaseUrl",
-    required: "problem.databaseUrl",
-    placeholder: { text: "postgres://user@host/database" },
+    rule: "databaseHost",
+    required: "problem.host",
+    placeholder: { text: "db1.example.com" },
     icon: "globe",
-    note: "note.databaseUrl",
-    when: { database: ["postgres"] },
+    when: inPostgres,
   },
-  /** Blank: from the environment, as PostgreSQL's own programs take it. */
-  databasePassword: {
+  port: { kind: "number", of: "port", default: 5432, icon: "plug", when: inPostgres },
+  databaseName: {
+    kind: "text",
+    default: "",
+    required: "problem.databaseName",
+    placeholder: { text: "packages" },
+    icon: "tag",
+    when: inPostgres,
+  },
+  /** The user and the password are blank: from the environment, as PostgreSQL's own programs take them. */
+  user: {
+    kind: "credential",
+    isShown: true,
+    icon: "user",
+    placeholder: "placeholder.fromEnvironment",
+    when: inPostgres,
+  },
+  password: {
     kind: "credential",
     icon: "key",
     placeholder: "placeholder.fromEnvironment",
-    when: { database: ["postgres"] },
+    when: inPostgres,
   },
+  /** Blank: the connection is not encrypted. */
+  tls: { kind: "config", of: "tls-config", icon: "lock", note: "note.tls", when: inPostgres },
+  /** How many connections to the database this Node-RED has open at most. */
+  poolSize: { kind: "number", of: "amount", default: 5, icon: "random", isAdvanced: true, when: inPostgres },
   /**
    * A PEM file with the root certificates that the signers of time stamps are checked against, for the evidence page and
    * for evidence nodes that name none; blank: they are not checked.

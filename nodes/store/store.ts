@@ -29,18 +29,13 @@ export default function (RED: NodeAPI): void {
       const read = () => new SettingsReader("store").read(table, properties);
       const reader = new SettingsReader("store");
       const settings = reader.read(table, properties);
-      const { database, databaseUrl, roots } = settings;
-      const {
-        databasePassword: password = "",
-        accessKeyId = "",
-        secretAccessKey = "",
-      } = this.credentials ?? {};
+      const { user = "", password = "", accessKeyId = "", secretAccessKey = "" } = this.credentials ?? {};
       const keys = { accessKeyId, secretAccessKey };
       const store = new Store(
-        readLocation(RED, this.id, { database, databaseUrl, password }, reader),
+        readLocation(RED, this.id, { ...settings, user, password }, reader),
         readStoreFiles(RED, this, { settings, folder: properties, keys }, reader),
         databases,
-        roots,
+        settings.roots,
       );
       pages.serve(this, store, { links: this.links, read });
       return { store };
@@ -50,7 +45,8 @@ export default function (RED: NodeAPI): void {
   RED.nodes.registerType("dimensioner-store", StoreConfigNode, {
     credentials: {
       logins: { type: "text" },
-      databasePassword: { type: "password" },
+      user: { type: "text" },
+      password: { type: "password" },
       accessKeyId: { type: "text" },
       secretAccessKey: { type: "password" },
     },

@@ -2,7 +2,7 @@ import type { CheckOptions } from "@node-red/editor-client";
 import {
   readAddress,
   readBaseUrl,
-  readDatabaseUrl,
+  readDatabaseHost,
   readIpAddresses,
   readPageUrl,
   readTimestampServer,
@@ -225,8 +225,8 @@ function ruleProblem(rule: TextRule, value: string, now: Now): Problem | null {
       return problemIn(readPrefix(value));
     case "codeKinds":
       return problemIn(readCodeKinds(value));
-    case "databaseUrl":
-      return problemIn(readDatabaseUrl(value));
+    case "databaseHost":
+      return problemIn(readDatabaseHost(value));
     case "deviceAddress":
       return problemIn(readAddress(value));
     case "fileName":

@@ -53,7 +53,7 @@ export type TextRule =
   | "bucketName"
   | "bucketPrefix"
   | "codeKinds"
-  | "databaseUrl"
+  | "databaseHost"
   | "deviceAddress"
   | "fileName"
   | "headerName"

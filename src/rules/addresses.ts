@@ -83,26 +83,25 @@ export function readPageUrl(address: string): { readonly url: string } | Unusabl
 }
 
 /**
- * Reads the address of a PostgreSQL database, or says what is wrong. A password would be saved in the flow, and options
- * would replace those that the statements of a store need.
+ * Reads the host of a database, or says what is wrong: a name, an IP address (an IPv6 address also in brackets), or the folder
+ * of its socket. Returns it as an address has it.
  */
-export function readDatabaseUrl(address: string): { readonly url: string } | Unusable {
-  const url = address.trim();
-  if (url === "") {
+export function readDatabaseHost(given: string): { readonly host: string } | Unusable {
+  const host = given.trim();
+  if (host === "") {
     return { problem: problem("empty") };
   }
-  if (hasOtherCharacters(url)) {
+  if (hasOtherCharacters(host)) {
     return { problem: problem("addressCharacters") };
   }
-  // Browsers of 2022 read no parts of an address that is not of the web.
-  const [, userInfo, host] = /^postgres(?:ql)?:\/\/(?:([^/?#@]*)@)?([^/?#@]*)(?:[/?]|$)/i.exec(url) ?? [];
-  if (host === undefined) {
-    return { problem: problem("databaseScheme") };
+  if (host.startsWith("/")) {
+    return { host: encodeURIComponent(host) };
   }
-  if (userInfo?.includes(":") === true || /[?&]password=/i.test(url)) {
-    return { problem: problem("databasePassword") };
+  if (/^[^:/?#@[\]%]+$/.test(host)) {
+    return { host };
   }
-  return /[?&]options=/i.test(url) ? { problem: problem("databaseOptions") } : { url };
+  const [, inner = ""] = /^\[?([\da-f:.]*:[\da-f:.]*)\]?$/i.exec(host) ?? [];
+  return readIpAddress(inner) === null ? { problem: problem("databaseHost") } : { host: `[${inner}]` };
 }
 
 /** Reads the address of a service on the web, or says what is wrong. */

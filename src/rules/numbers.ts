@@ -3,10 +3,11 @@ import { problem, type Problem } from "./problem.ts";
 /** A timer of Node.js holds at most 2^31 - 1 ms: a longer one would fire at once. */
 const mostSeconds = 2_000_000;
 const mostMilliseconds = mostSeconds * 1000;
+const mostPort = 65_535;
 
 /**
  * The kinds of numbers: `timeout` seconds above 0, `wait` seconds from 0, `milliseconds` from 0, `hours` from 0,
- * `count` a whole number from 0, `amount` one from 1, `quantity` any from 0, `positive` any above 0.
+ * `count` a whole number from 0, `amount` one from 1, `port` one of TCP, `quantity` any from 0, `positive` any above 0.
  */
 export type NumberKind =
   | "timeout"
@@ -15,6 +16,7 @@ export type NumberKind =
   | "hours"
   | "count"
   | "amount"
+  | "port"
   | "quantity"
   | "positive";
 
@@ -46,6 +48,10 @@ const problems: Readonly<Record<NumberKind, (value: number) => Problem | null>> 
   hours: (value) => (value >= 0 ? null : problem("hours")),
   count: (value) => (Number.isSafeInteger(value) && value >= 0 ? null : problem("wholeNumber")),
   amount: (value) => (Number.isSafeInteger(value) && value >= 1 ? null : problem("oneOrMore")),
+  port: (value) =>
+    Number.isSafeInteger(value) && value >= 1 && value <= mostPort
+      ? null
+      : problem("portNumber", { most: mostPort }),
   quantity: (value) => (value === 0 || isOrdinary(value) ? null : problem("zeroOrMore")),
   positive: (value) => (isOrdinary(value) ? null : problem("aboveZero")),
 };

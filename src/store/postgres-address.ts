@@ -1,4 +1,5 @@
 import { DimensionerError } from "../errors/dimensioner-error.ts";
+import { connectionTls, tlsOfThread, type PostgresTls } from "./postgres-tls.ts";
 
 /** Where a PostgreSQL database is. */
 export interface PostgresAddress {
@@ -8,6 +9,30 @@ export interface PostgresAddress {
   readonly password: string;
   /** As messages name it: without the options. */
   readonly name: string;
+  /** Replaces what the address says about TLS. */
+  readonly tls?: PostgresTls | undefined;
+}
+
+/** A PostgreSQL database as the dialog of a store names it. */
+interface PostgresServer {
+  /** As `readDatabaseHost` returns it. */
+  readonly host: string;
+  readonly port: number;
+  readonly databaseName: string;
+  /** Blank: from the environment. */
+  readonly user: string;
+  readonly password: string;
+  readonly tls: PostgresTls | undefined;
+}
+
+/** Returns the address of a database. */
+export function addressOfServer({ user, password, tls, ...server }: PostgresServer): PostgresAddress {
+  const place = `${server.host}:${server.port}/${encodeURI(server.databaseName).replace(/[?#]/g, encodeURIComponent)}`;
+  const userInfo = user === "" ? "" : `${encodeURIComponent(user)}@`;
+  // What the commands do with this address, which know nothing of the certificates.
+  const mode =
+    tls === undefined ? "" : `?sslmode=${tls.rejectUnauthorized === false ? "no-verify" : "verify-full"}`;
+  return { url: `postgres://${userInfo}${place}${mode}`, password, name: `postgres://${place}`, tls };
 }
 
 /** Whether a text names a PostgreSQL database, and not a file. */
@@ -32,24 +57,36 @@ export function readPostgresUrl(text: string, password = ""): PostgresAddress {
   return { url: text, password, name: `postgres://${url.host}${url.pathname}` };
 }
 
-/** What pg treats as `verify-full`, with a warning in the log that a later version will check less. */
+/** What the driver needs for a connection to a database. */
+interface Connection {
+  /** With the password, as only the connection itself needs it. */
+  readonly connectionString: string;
+  readonly ssl?: ReturnType<typeof connectionTls>;
+}
+
+/** What the driver treats as `verify-full`, with a warning in the log that a later version will check less. */
 const otherModes: ReadonlySet<string> = new Set(["prefer", "require", "verify-ca"]);
 
-/** The address with the password, as only the connection itself needs it. */
-export function connectionString({ url: text, password }: PostgresAddress): string {
+/** Returns what the driver needs. */
+export function connectionTo({ url: text, password, tls = tlsOfThread() }: PostgresAddress): Connection {
   const url = new URL(text);
   const { searchParams } = url;
   const isOther =
     otherModes.has(searchParams.get("sslmode") ?? "") && searchParams.get("uselibpqcompat") !== "true";
-  if (password === "" && !isOther) {
-    return text;
-  }
-  if (isOther) {
-    searchParams.set("sslmode", "verify-full");
+  if (password === "" && tls === undefined && !isOther) {
+    return { connectionString: text };
   }
   if (password !== "") {
     // Not before the host, which the environment may name instead.
     searchParams.set("password", password);
   }
-  return url.href;
+  if (tls !== undefined) {
+    // The driver would take this one.
+    searchParams.delete("sslmode");
+    return { connectionString: url.href, ssl: connectionTls(tls) };
+  }
+  if (isOther) {
+    searchParams.set("sslmode", "verify-full");
+  }
+  return { connectionString: url.href };
 }

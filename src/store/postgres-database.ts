@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Pool, PoolClient } from "pg";
 import type { Database, Row, SqlValue, Statement } from "./database.ts";
 import { isDimensionerError, type DimensionerError } from "../errors/dimensioner-error.ts";
-import { connectionString, type PostgresAddress } from "./postgres-address.ts";
+import { connectionTo, type PostgresAddress } from "./postgres-address.ts";
 import {
   closedPostgresError,
   isConflict,
@@ -75,7 +75,7 @@ export class PostgresDatabase implements Database {
     // Otherwise they would be texts. The store's numbers are all below 2^53.
     types.setTypeParser(known.builtins.INT8, Number);
     const pool = new PgPool({
-      connectionString: connectionString(options.address),
+      ...connectionTo(options.address),
       options: sessionOptions(options),
       application_name: "dimensioner",
       max: options.poolSize ?? defaultPoolSize,

@@ -100,7 +100,8 @@ export class StoreDatabases {
     // The nodes of the deploy before have left jobs and records in its name, and some records wait in the memory.
     const workerId = this.#workerIds.get(key) ?? randomUUID();
     this.#workerIds.set(key, workerId);
-    return SharedDatabase.open({ ...this.#postgresOptions, address: location.address, workerId });
+    const { kind: _kind, ...place } = location;
+    return SharedDatabase.open({ ...this.#postgresOptions, ...place, workerId });
   }
 
   async #leave(key: string, shared: Shared): Promise<void> {

@@ -11,7 +11,7 @@ const present = await languages();
 
 /** What may be the same as in English: names of things, and words that languages share. */
 const shared = new Set(
-  "Action|Barcode|Bucket|Buffer|DHL Express (cm, kg)|DHL Express (in, lb)|Divisor|DPD (regional)|DHL Parcel (regional)|USPS|cloud|Cloud|Code|Codes|__count__ bytes|Details|download|Endpoint|gateway|Generation|Header|GS1 Digital Link|Image|images|Message|Name|Node-RED (httpNodeAuth)|ping|PostgreSQL|Proxy|Region|Secret|<secret>|stream|Token|video|webhook".split(
+  "Action|Barcode|Bucket|Buffer|DHL Express (cm, kg)|DHL Express (in, lb)|Divisor|DPD (regional)|DHL Parcel (regional)|USPS|cloud|Cloud|Code|Codes|__count__ bytes|Details|download|Endpoint|gateway|Generation|Header|Host|GS1 Digital Link|Image|images|Message|Name|Node-RED (httpNodeAuth)|ping|Port|PostgreSQL|Proxy|Region|Secret|<secret>|stream|Token|video|webhook".split(
     "|",
   ),
 ).add("dimensioner/transaction");

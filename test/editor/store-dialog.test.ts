@@ -118,26 +118,37 @@ describe(`the dialog of a store, in Node-RED ${nodeRedMajor}`, () => {
       assert.deepEqual(await readdir(folder), ["not-a-folder"]);
     }));
 
-  it("asks for the address and the password of a PostgreSQL database, keeps the password from the flow, and tests both", () =>
+  it("asks where a PostgreSQL database is, keeps the user and the password from the flow, and tests it", () =>
     editors.run(async ({ page, nodeRed }) => {
       const server = await sharedPostgres();
       await openConfigDialog(page, "store");
-      const rows = ["databaseUrl", "databasePassword"].map((property) =>
-        page.locator(`.form-row:has(> * > ${config}${property})`),
+      const rows = ["host", "port", "databaseName", "user", "password", "tls"].map((property) =>
+        page.locator(`.form-row:has(${config}${property})`),
       );
-      assert.deepEqual(await Promise.all(rows.map((row) => row.isVisible())), [false, false]);
+      assert.deepEqual(
+        await Promise.all(rows.map((row) => row.isVisible())),
+        rows.map(() => false),
+      );
       await fill(page, "database", { choose: "postgres" }, config);
       await Promise.all(rows.map((row) => row.waitFor({ state: "visible" })));
-      assert.match(await problemOf(page, "databaseUrl", config), /^Enter the address of the database/);
+      assert.match(await problemOf(page, "host", config), /^Enter the host/);
+      assert.match(await problemOf(page, "databaseName", config), /^Enter the name of the database/);
       const { user, password } = server.admin;
-      const place = `127.0.0.1:${server.port}/${await server.makeDatabase()}`;
-      await fill(page, "databaseUrl", `postgres://${user}:secret@${place}`, config);
-      assert.match(await problemOf(page, "databaseUrl", config), /must not contain the password/);
-      await fill(page, "databaseUrl", `mysql://${place}`, config);
-      assert.match(await problemOf(page, "databaseUrl", config), /must have the form postgres:\/\//);
-      await fill(page, "databaseUrl", `postgres://${user}@${place}`, config);
-      assert.equal(await problemOf(page, "databaseUrl", config), "");
-      await fill(page, "databasePassword", password, config);
+      const databaseName = await server.makeDatabase();
+      await fill(page, "host", `127.0.0.1:${server.port}`, config);
+      assert.match(await problemOf(page, "host", config), /without a port/);
+      await fill(page, "port", "65536", config);
+      assert.match(await problemOf(page, "port", config), /from 1 to 65/);
+      for (const [property, value] of Object.entries({
+        host: "127.0.0.1",
+        port: String(server.port),
+        databaseName,
+        user,
+        password,
+      })) {
+        await fill(page, property, value, config);
+        assert.equal(await problemOf(page, property, config), "");
+      }
       const lines = await tested(page);
       assert.match(
         lines.find((one) => one.includes("PostgreSQL")) ?? lines.join("\n"),
@@ -153,10 +164,10 @@ describe(`the dialog of a store, in Node-RED ${nodeRedMajor}`, () => {
       await started;
       await untilDeployed(page);
       const deployed = await (await nodeRed.adminFetch("/flows")).text();
-      assert.ok(deployed.includes(`postgres://${user}@${place}`), deployed);
+      assert.ok(deployed.includes(`"${databaseName}"`), deployed);
       assert.equal(deployed.includes(password), false);
       await openConfigDialog(page, "store");
-      assert.equal(await page.locator(`${config}databasePassword`).inputValue(), "__PWRD__");
+      assert.equal(await page.locator(`${config}password`).inputValue(), "__PWRD__");
       assert.ok((await tested(page)).some((one) => /^good: The database .* \(PostgreSQL/.test(one)));
       await closeDialog(page, "cancel", "config");
     }));

@@ -3,7 +3,9 @@ import { prefix } from "../archive/bucket-objects.ts";
 
 /** What the flow of a fleet uses. */
 export interface FleetPlaces {
-  readonly databaseUrl: string;
+  /** The fields of a store that name the database. */
+  readonly database: Readonly<Record<string, unknown>>;
+  readonly user: string;
   readonly bucketOrigin: string;
   readonly cloud: Simulator["cloud"];
 }
@@ -11,7 +13,7 @@ export interface FleetPlaces {
 const path = "dimensioner/transaction";
 
 /** The flow that each Node-RED of a fleet runs: **transaction in** with a store, and **archive** behind it. */
-export function fleetFlows({ databaseUrl, bucketOrigin, cloud }: FleetPlaces): object[] {
+export function fleetFlows({ database, user, bucketOrigin, cloud }: FleetPlaces): object[] {
   return [
     { id: "tab", type: "tab", label: "Fleet" },
     {
@@ -22,8 +24,9 @@ export function fleetFlows({ databaseUrl, bucketOrigin, cloud }: FleetPlaces): o
       prefix,
       endpoint: bucketOrigin,
       database: "postgres",
-      databaseUrl,
-      credentials: { accessKeyId: "AKPACKER", secretAccessKey: "secret" },
+      ...database,
+      poolSize: 4,
+      credentials: { user, accessKeyId: "AKPACKER", secretAccessKey: "secret" },
     },
     ...archivingNodes(cloud),
   ];

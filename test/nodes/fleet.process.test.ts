@@ -13,7 +13,7 @@ describe(`several Node-REDs ${nodeRedMajor} on one PostgreSQL database and one b
       bucketFailsMs: 1_000,
       endsLeases: true,
     });
-    assert.ok(connections > 0 && connections <= 10, `${connections} connections`);
+    assert.ok(connections > 0 && connections <= 8, `${connections} connections`);
     assert.equal(takenOverAfterSeconds.length, 1);
   });
 });

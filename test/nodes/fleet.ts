@@ -182,7 +182,12 @@ class FleetRun {
     const { server, stub, simulator } = this.#parts;
     const env = { PGPASSWORD: server.admin.password };
     const { cloud } = simulator;
-    const flows = fleetFlows({ databaseUrl: this.#url(), bucketOrigin: stub.origin, cloud });
+    const flows = fleetFlows({
+      database: { host: "127.0.0.1", port: server.port, databaseName: database },
+      user: fleetUser,
+      bucketOrigin: stub.origin,
+      cloud,
+    });
     const nodeRed = await startNodeRed({ major: nodeRedMajor, env, flows });
     const worker = { nodeRed, id: "" };
     this.#workers.push(worker);

@@ -45,8 +45,10 @@ describe("dimensioner-store with PostgreSQL and a bucket, in two real Node-REDs"
         type: "dimensioner-store",
         ...bucket(),
         database: "postgres",
-        databaseUrl: `postgres://${server.admin.user}@127.0.0.1:${server.port}/${database}`,
-        credentials: { accessKeyId: "AKPACKER", secretAccessKey: secret },
+        host: "127.0.0.1",
+        port: server.port,
+        databaseName: database,
+        credentials: { user: server.admin.user, accessKeyId: "AKPACKER", secretAccessKey: secret },
       },
       ...archivingNodes(simulator.cloud, ["say"]),
       // Media of a message are nowhere else.

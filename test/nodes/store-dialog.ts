@@ -24,8 +24,13 @@ const fields = {
   retainDays: 0,
   roots: "",
   database: "embedded",
-  databaseUrl: "",
-  databasePassword: "",
+  host: "",
+  port: 5432,
+  databaseName: "",
+  user: "",
+  password: "",
+  tls: "",
+  poolSize: 5,
 };
 
 /** Presses Test connection with these values in the dialog. The answer must not contain the secret. */

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { verifyArchive } from "../../src/index.ts";
@@ -7,6 +7,7 @@ import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { until } from "../archive/support.ts";
 import { nodeRedMajor, startNodeRed, type NodeRed } from "../support/node-red.ts";
 import { startPostgres, type PostgresServer } from "../support/postgres.ts";
+import { tlsFile } from "../support/tls.ts";
 import { archivingNodes } from "./fleet-flow.ts";
 import { testStore, type Line } from "./store-dialog.ts";
 
@@ -18,7 +19,6 @@ describe("dimensioner-store with PostgreSQL, in two real Node-REDs", () => {
   let simulator: Simulator;
   let root: string;
   let database: string;
-  let url: string;
   const nodeReds: NodeRed[] = [];
 
   before(async () => {
@@ -26,7 +26,6 @@ describe("dimensioner-store with PostgreSQL, in two real Node-REDs", () => {
     await server.run(`CREATE ROLE ${user.name} LOGIN PASSWORD '${user.password}'`);
     database = await server.makeDatabase();
     await server.run(`GRANT CREATE ON DATABASE ${database} TO ${user.name}`);
-    url = `postgres://${user.name}@127.0.0.1:${server.port}/${database}`;
     root = await mkdtemp(join(tmpdir(), "packages-"));
     simulator = await startSimulator();
     nodeReds.push(...(await Promise.all([start(), start()])));
@@ -42,8 +41,9 @@ describe("dimensioner-store with PostgreSQL, in two real Node-REDs", () => {
     // Whoever deploys with a blank password has this one, and must not be able to read it at another server.
     startNodeRed({ major: nodeRedMajor, env: { PGPASSWORD: "of the environment" } });
 
+  const place = () => ({ host: "127.0.0.1", port: server.port, databaseName: database });
   const flow = (): object[] => {
-    const place = { z: "tab", x: 100, y: 100 };
+    const at = { z: "tab", x: 100, y: 100 };
     return [
       { id: "tab", type: "tab", label: "test" },
       {
@@ -52,13 +52,15 @@ describe("dimensioner-store with PostgreSQL, in two real Node-REDs", () => {
         folder: root,
         folderType: "str",
         database: "postgres",
-        databaseUrl: url,
-        credentials: { databasePassword: user.password },
+        ...place(),
+        tls: "tls",
+        credentials: { user: user.name, password: user.password },
       },
+      { id: "tls", type: "tls-config", name: "", ca: tlsFile("authority.crt"), verifyservercert: true },
       ...archivingNodes(simulator.cloud),
-      { ...place, id: "ask", type: "http in", url: "/evidence-of", method: "get", wires: [["evidence"]] },
+      { ...at, id: "ask", type: "http in", url: "/evidence-of", method: "get", wires: [["evidence"]] },
       {
-        ...place,
+        ...at,
         id: "evidence",
         type: "dimensioner-evidence",
         store: "store",
@@ -66,7 +68,7 @@ describe("dimensioner-store with PostgreSQL, in two real Node-REDs", () => {
         by: "all",
         wires: [["say"]],
       },
-      { ...place, id: "say", type: "http response", wires: [] },
+      { ...at, id: "say", type: "http response", wires: [] },
     ];
   };
   const first = (): NodeRed => nodeReds[0] ?? assert.fail();
@@ -78,8 +80,9 @@ describe("dimensioner-store with PostgreSQL, in two real Node-REDs", () => {
       id: "store",
       folder: root,
       database: "postgres",
-      databaseUrl: url,
-      databasePassword: user.password,
+      ...place(),
+      user: user.name,
+      password: user.password,
       ...values,
     };
     const lines = await testStore(nodeRed, dialog, user.password);
@@ -115,32 +118,39 @@ describe("dimensioner-store with PostgreSQL, in two real Node-REDs", () => {
   it("says in Test connection whether a database without tables can be used, and changes nothing", async () => {
     assert.deepEqual(said(await test(first(), { id: "new" })), ["good postgresEmpty"]);
     assert.equal(await countOf("SELECT count(*) FROM pg_namespace WHERE nspname = 'dimensioner'"), 0);
-    assert.deepEqual(said(await test(first(), { databasePassword: "wrong" })), ["bad postgresLogin"]);
-    const none = `postgres://${user.name}@127.0.0.1:9/none`;
-    assert.deepEqual(said(await test(first(), { databaseUrl: none })), ["bad postgresUnreachable"]);
-    const withPassword = url.replace("@", ":secret@");
-    assert.deepEqual(said(await test(first(), { databaseUrl: withPassword })), ["bad configInvalid"]);
-    assert.deepEqual(said(await test(first(), { databaseUrl: "" })), ["bad configInvalid"]);
+    assert.deepEqual(said(await test(first(), { password: "wrong" })), ["bad postgresLogin"]);
+    for (const elsewhere of [{ port: 9 }, { databaseName: "none" }]) {
+      assert.deepEqual(said(await test(first(), elsewhere)), ["bad postgresUnreachable"]);
+    }
+    for (const wrong of [{ host: "" }, { host: "db:5432" }, { port: "" + 2 ** 16 }, { databaseName: " " }]) {
+      assert.deepEqual(said(await test(first(), wrong)), ["bad configInvalid"]);
+    }
+    assert.deepEqual(said(await test(first(), { tls: "gone" })), ["bad configInvalid"]);
 
     await server.run("CREATE ROLE visitor LOGIN PASSWORD 'visitor'");
-    const asVisitor = { databaseUrl: url.replace(user.name, "visitor"), databasePassword: "visitor" };
+    const asVisitor = { user: "visitor", password: "visitor" };
     const [line] = await test(first(), asVisitor);
     assert.deepEqual([line?.state, line?.key, line?.values["user"]], ["bad", "postgresNoSchema", "visitor"]);
   });
 
   it("sends no password that is stored or in the environment to another address than the deployed one", async () => {
-    for (const databasePassword of ["__PWRD__", "", "${PGPASSWORD}"]) {
-      assert.deepEqual(said(await test(first(), { databasePassword })), ["bad passwordAnew"]);
+    for (const password of ["__PWRD__", "", "${PGPASSWORD}"]) {
+      assert.deepEqual(said(await test(first(), { password })), ["bad passwordAnew"]);
     }
     await first().deploy(flow());
     await until(
-      async () => said(await test(first(), { databasePassword: "__PWRD__" })).includes("good postgres"),
+      async () => said(await test(first(), { tls: "tls", password: "__PWRD__" })).includes("good postgres"),
       "the deployed store has made its tables",
     );
-    const elsewhere = url.replace("127.0.0.1", "localhost");
-    for (const databasePassword of ["__PWRD__", "", "${PGPASSWORD}"]) {
-      const given = { databaseUrl: elsewhere, databasePassword };
-      assert.deepEqual(said(await test(first(), given)), ["bad passwordAnew"]);
+    // The last one would send it without encryption.
+    for (const elsewhere of [
+      { tls: "tls", host: "localhost" },
+      { tls: "tls", user: "visitor" },
+      { tls: "" },
+    ]) {
+      for (const password of ["__PWRD__", "", "${PGPASSWORD}"]) {
+        assert.deepEqual(said(await test(first(), { ...elsewhere, password })), ["bad passwordAnew"]);
+      }
     }
   });
 
@@ -154,7 +164,7 @@ describe("dimensioner-store with PostgreSQL, in two real Node-REDs", () => {
     const lines = await test(first());
     assert.deepEqual(said(lines), ["good postgres", "good workers", "good jobsNone", "good recordsNone"]);
     assert.match(String(lines[0]?.values["version"]), /^\d+\.\d+$/);
-    const asVisitor = { databaseUrl: url.replace(user.name, "visitor"), databasePassword: "visitor" };
+    const asVisitor = { user: "visitor", password: "visitor" };
     await rowsOf("GRANT USAGE ON SCHEMA dimensioner TO visitor");
     await rowsOf("GRANT SELECT ON ALL TABLES IN SCHEMA dimensioner TO visitor");
     assert.deepEqual(said(await test(first(), asVisitor)), ["bad postgresReadOnly"]);
@@ -171,6 +181,23 @@ describe("dimensioner-store with PostgreSQL, in two real Node-REDs", () => {
       "every record is handled",
     );
     assert.deepEqual(await packagesIn(), ids);
+  });
+
+  it("encrypts all connections as the TLS settings say, and checks the server", async () => {
+    const [row] = await rowsOf(
+      `SELECT count(*) AS count, bool_and(ssl) AS ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE usename = '${user.name}'`,
+    );
+    assert.deepEqual([Number(row?.["count"]) >= 2, row?.["ssl"]], [true, true]);
+    // From now on, the server refuses all others.
+    const [settings] = await rowsOf("SHOW hba_file");
+    const file = String(settings?.["hba_file"]);
+    await writeFile(file, `hostnossl all ${user.name} all reject\n${await readFile(file, "utf8")}`);
+    await rowsOf("SELECT pg_reload_conf()");
+    await until(
+      async () => said(await test(first())).includes("bad postgresLogin"),
+      "the server has read the file",
+    );
+    assert.ok(said(await test(first(), { tls: "tls" })).includes("good postgres"));
   });
 
   it("verifies in Node-RED, and with the command-line tools", async () => {
@@ -226,7 +253,11 @@ describe("dimensioner-store with PostgreSQL, in two real Node-REDs", () => {
     await until(async () => (await post(only, "away")) === 204, "the record is taken");
     await untilArchived(before.length + 1);
     process.env["PGPASSWORD"] = user.password;
-    const { verdict, packages } = await verifyArchive(root, { database: url });
+    const options = `sslmode=verify-full&sslrootcert=${encodeURIComponent(tlsFile("authority.crt"))}`;
+    const { port, databaseName } = place();
+    const { verdict, packages } = await verifyArchive(root, {
+      database: `postgres://${user.name}@127.0.0.1:${port}/${databaseName}?${options}`,
+    });
     assert.deepEqual([verdict, packages], ["ok", before.length + 1]);
   });
 });

@@ -1,6 +1,7 @@
 /** The thread of one long action on an archive: its hashing takes none of the time of Node-RED's event loop. */
 import { isMainThread, parentPort, workerData, type MessagePort } from "node:worker_threads";
 import { databaseText, type DatabaseLocation } from "../../store/database-location.ts";
+import { encryptInThread } from "../../store/postgres-tls.ts";
 import { DimensionerError, isDimensionerError } from "../../errors/dimensioner-error.ts";
 import type { ArchiveProgress, Finding, PrunedPackage } from "../../model/archive-reports.ts";
 import { exportPackages, streamExport } from "../export/export-packages.ts";
@@ -116,10 +117,19 @@ function rootsOf({ roots }: { readonly roots: string }): string | undefined {
   return roots === "" ? undefined : roots;
 }
 
-/** The database as the command-line tools name it. A password, which they never take, is in the environment of this thread alone. */
+/**
+ * The database as the command-line tools name it. A password and certificates, which an address cannot contain, are in the environment of
+ * this thread alone.
+ */
 function openable(location: DatabaseLocation): string {
-  if (location.kind === "postgres" && location.address.password !== "") {
-    process.env["PGPASSWORD"] = location.address.password;
+  if (location.kind === "postgres") {
+    const { password, tls } = location.address;
+    if (password !== "") {
+      process.env["PGPASSWORD"] = password;
+    }
+    if (tls !== undefined) {
+      encryptInThread(tls);
+    }
   }
   return databaseText(location);
 }

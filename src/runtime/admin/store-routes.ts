@@ -7,10 +7,10 @@ import type { StoreDatabases } from "../../store/store-databases.ts";
 import { Store } from "../../store/store.ts";
 import { testDatabase } from "./store-database-test.ts";
 import { testFolder } from "./store-folder-test.ts";
+import type { DatabaseLocation } from "../../store/database-location.ts";
 import { filesName } from "../../store/files-location.ts";
-import { readLocation } from "../store/store-choice.ts";
 import { testBucket } from "./store-bucket-test.ts";
-import { addressOf, bucketOf, folderOf, storeValues, type StoreValues } from "./store-values.ts";
+import { bucketOf, databaseOf, folderOf, storeValues, type StoreValues } from "./store-values.ts";
 import { answerWith, environmentName, readBody, readEnvironment, untouched } from "./admin-route.ts";
 import { line, lineOfError, orLate, serveConnectionTest, type TestLine } from "./connection-test.ts";
 
@@ -42,7 +42,6 @@ export function serveStoreFile(RED: NodeAPI): void {
   const allowed = RED.auth.needsPermission("dimensioner-store.write");
   const route = answerWith(async (request) => {
     const given = readBody(storeValues, request);
-    const { id, database } = given;
     const files =
       given.files === "folder"
         ? folderOf(RED, given)
@@ -50,8 +49,7 @@ export function serveStoreFile(RED: NodeAPI): void {
     if ("problem" in files) {
       throw files.problem;
     }
-    const settings = { database, databaseUrl: addressOf(RED, given), password: "" };
-    const location = readLocation(RED, id, settings, new SettingsReader("store"));
+    const location = databaseOf(RED, given);
     const { storeFileOf } = await import("../../archive/cli/store-file.ts");
     return { file: storeFileOf(files, location) };
   });
@@ -64,37 +62,45 @@ async function testDatabaseOf(
   databases: StoreDatabases,
   signal: AbortSignal,
 ): Promise<readonly TestLine[]> {
-  const { id, database } = given;
-  const databaseUrl = addressOf(RED, given);
-  const password = database === "embedded" ? "" : readPassword(RED, given, databaseUrl);
-  if (password === null) {
+  const location = withPassword(RED, given, databaseOf(RED, given));
+  if (location === null) {
     return [line("bad", "passwordAnew")];
   }
   return await testDatabase({
     databases,
-    location: readLocation(RED, id, { database, databaseUrl, password }, new SettingsReader("store")),
-    isDeployed: RED.nodes.getNode(id) !== null,
+    location,
+    isDeployed: RED.nodes.getNode(given.id) !== null,
     signal,
     withinMs: longestTestMs,
   });
+}
+
+/** Returns the database with the password that the dialog means; null if it is not sent there. */
+function withPassword(RED: NodeAPI, given: StoreValues, location: DatabaseLocation): DatabaseLocation | null {
+  if (location.kind === "file") {
+    return location;
+  }
+  const { address } = location;
+  const password = readPassword(RED, given, address.url);
+  return password === null ? null : { ...location, address: { ...address, password } };
 }
 
 /**
  * Returns the password that the dialog means, or null if it is not sent: one that is stored or comes from the environment goes only
  * to the address that it was deployed with, because whoever may test must not be able to read it at another address.
  */
-function readPassword(RED: NodeAPI, given: StoreValues, databaseUrl: string): string | null {
-  const { id, databasePassword: typed } = given;
+function readPassword(RED: NodeAPI, given: StoreValues, url: string): string | null {
+  const { id, password: typed } = given;
   if (typed !== "" && typed !== untouched && environmentName(typed) === undefined) {
     return typed;
   }
   const node = v.safeParse(deployedStore, RED.nodes.getNode(id));
   const location = node.success ? node.output.access.store.location : undefined;
-  if (location?.kind === "postgres" && location.address.url === databaseUrl.trim()) {
+  if (location?.kind === "postgres" && location.address.url === url) {
     const { password } = location.address;
     return typed === untouched
       ? password
-      : readEnvironment(RED, given, new SettingsReader("store"))("databasePassword", typed);
+      : readEnvironment(RED, given, new SettingsReader("store"))("password", typed);
   }
   // The driver takes this one where it is given none.
   return typed === "" && process.env["PGPASSWORD"] === undefined ? "" : null;

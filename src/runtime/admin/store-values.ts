@@ -1,9 +1,10 @@
 import type { NodeAPI } from "node-red";
 import * as v from "valibot";
+import type { DatabaseLocation } from "../../store/database-location.ts";
 import type { BucketLocation } from "../../store/files-location.ts";
 import { SettingsReader } from "../config/settings.ts";
 import { readPackagesFolder } from "../store/packages-folder.ts";
-import { workFolderOf } from "../store/store-choice.ts";
+import { databaseFile, readLocation, workFolderOf } from "../store/store-choice.ts";
 import { readBucket, type BucketKeys } from "../store/store-files.ts";
 import { fieldNumber, fieldText, neighbour, readEnvironment } from "./admin-route.ts";
 
@@ -24,13 +25,20 @@ export const storeValues = v.object({
   retainDays: fieldNumber,
   roots: fieldText,
   database: v.picklist(["embedded", "postgres"]),
-  databaseUrl: fieldText,
-  databasePassword: fieldText,
+  host: fieldText,
+  port: fieldNumber,
+  databaseName: fieldText,
+  user: fieldText,
+  password: fieldText,
+  tls: fieldText,
+  poolSize: fieldNumber,
 });
 
 export type StoreValues = v.InferOutput<typeof storeValues>;
 
 const retainDays = { kind: "number", of: "count", default: 0 } as const;
+const port = { kind: "number", of: "port", default: 5432 } as const;
+const poolSize = { kind: "number", of: "amount", default: 5 } as const;
 
 /** The folder that the dialog names. Throws ERR_CONFIG. */
 export function folderOf(RED: NodeAPI, given: StoreValues): ReturnType<typeof readPackagesFolder> {
@@ -55,7 +63,23 @@ export function bucketOf(RED: NodeAPI, given: StoreValues, keys: BucketKeys): Bu
   return readBucket(settings, keys, { workFolder: workFolderOf(RED, given.id), reader });
 }
 
-/** The address of the database that the dialog names; blank for an embedded one. Throws ERR_CONFIG. */
-export function addressOf(RED: NodeAPI, given: StoreValues): string {
-  return readEnvironment(RED, given, new SettingsReader("store"))("databaseUrl", given.databaseUrl);
+/** The database that the dialog names. The password is left out of it. Throws ERR_CONFIG. */
+export function databaseOf(RED: NodeAPI, given: StoreValues): DatabaseLocation {
+  const reader = new SettingsReader("store");
+  const { id, database } = given;
+  if (database === "embedded") {
+    return { kind: "file", file: databaseFile(RED, id) };
+  }
+  const resolved = readEnvironment(RED, given, reader);
+  const settings = {
+    database,
+    host: resolved("host", given.host),
+    port: reader.number("port", port, resolved("port", String(given.port))),
+    databaseName: resolved("databaseName", given.databaseName),
+    user: resolved("user", given.user),
+    password: "",
+    tls: given.tls,
+    poolSize: reader.number("poolSize", poolSize, given.poolSize),
+  };
+  return readLocation(RED, id, settings, reader);
 }

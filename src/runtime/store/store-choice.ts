@@ -3,18 +3,21 @@ import type { Node, NodeAPI } from "node-red";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { phrase } from "../../errors/interpolation.ts";
 import type { DatabaseLocation } from "../../store/database-location.ts";
-import { readPostgresUrl } from "../../store/postgres-address.ts";
+import { addressOfServer } from "../../store/postgres-address.ts";
+import { readPostgresTls } from "../../store/postgres-tls.ts";
 import { Store } from "../../store/store.ts";
-import { readDatabaseUrl } from "../../rules/addresses.ts";
+import { readDatabaseHost } from "../../rules/addresses.ts";
 import type { SettingsReader } from "../config/settings.ts";
+import { readTls } from "../config/tls.ts";
 import { PackageLinks } from "./package-links.ts";
 import { errorBeforeSending, type Operation } from "../failure.ts";
 import { sha256Of } from "../../model/sha256.ts";
 
-/** Names, rights and hashed passwords of those who may see the evidence page, as JSON; the password of the database; and the keys of the bucket. */
+/** Names, rights and hashed passwords of those who may see the evidence page, as JSON; the user of the database; and the keys of the bucket. */
 export interface StoreCredentials {
   logins: string;
-  databasePassword: string;
+  user: string;
+  password: string;
   accessKeyId: string;
   secretAccessKey: string;
 }
@@ -50,30 +53,50 @@ export function linkToPackage(RED: NodeAPI, storeId: string, packageId: string):
 /** A store's database as its settings name it. */
 interface DatabaseSettings {
   readonly database: "embedded" | "postgres";
-  readonly databaseUrl: string;
-  /** Blank: from the environment. */
+  readonly host: string;
+  readonly port: number;
+  readonly databaseName: string;
+  /** The user and the password are blank: from the environment. */
+  readonly user: string;
   readonly password: string;
+  /** The id of a tls-config node; blank: none. */
+  readonly tls: string;
+  readonly poolSize: number;
 }
 
 /** Where a store's database is. Throws ERR_CONFIG if its settings do not name one. */
 export function readLocation(
   RED: NodeAPI,
   id: string,
-  { database, databaseUrl, password }: DatabaseSettings,
+  settings: DatabaseSettings,
   reader: SettingsReader,
 ): DatabaseLocation {
-  if (database === "embedded") {
+  if (settings.database === "embedded") {
     return { kind: "file", file: databaseFile(RED, id) };
   }
-  const address = readDatabaseUrl(databaseUrl);
-  if ("problem" in address) {
-    throw reader.invalid("databaseUrl", address.problem);
+  const { port, user, password, poolSize } = settings;
+  const read = readDatabaseHost(settings.host);
+  if ("problem" in read) {
+    throw reader.invalid("host", read.problem);
   }
-  return { kind: "postgres", address: readPostgresUrl(address.url, password) };
+  const databaseName = settings.databaseName.trim();
+  if (databaseName === "") {
+    throw reader.invalid("databaseName", phrase("empty"));
+  }
+  const tls = readTls(RED, settings.tls, reader);
+  const server = {
+    host: read.host,
+    port,
+    databaseName,
+    user: user.trim(),
+    password,
+    tls: tls === undefined ? undefined : readPostgresTls(tls),
+  };
+  return { kind: "postgres", address: addressOfServer(server), poolSize };
 }
 
 /** The file of an embedded database: in Node-RED's user directory, named by the id of the config node. */
-function databaseFile(RED: NodeAPI, id: string): string {
+export function databaseFile(RED: NodeAPI, id: string): string {
   // The id in an imported flow can be any text.
   const name = /^[\w-]{1,64}$/.test(id) ? id : sha256Of(id).slice(0, 32);
   return join(databaseFolder(RED), `${name}.sqlite`);
