@@ -29,7 +29,7 @@ interface PostgresServer {
 export function addressOfServer({ user, password, tls, ...server }: PostgresServer): PostgresAddress {
   const place = `${server.host}:${server.port}/${encodeURI(server.databaseName).replace(/[?#]/g, encodeURIComponent)}`;
   const userInfo = user === "" ? "" : `${encodeURIComponent(user)}@`;
-  // What the commands do with this address, which know nothing of the certificates.
+  // What the command-line tools do with this address. They know nothing of the certificates.
   const mode =
     tls === undefined ? "" : `?sslmode=${tls.rejectUnauthorized === false ? "no-verify" : "verify-full"}`;
   return { url: `postgres://${userInfo}${place}${mode}`, password, name: `postgres://${place}`, tls };
@@ -52,9 +52,14 @@ export function readPostgresUrl(text: string, password = ""): PostgresAddress {
   }
   // Options would replace those that the statements of a store need.
   if (url === undefined || url.searchParams.has("options") || !/^postgres(?:ql)?:\/\//i.test(text)) {
-    throw new DimensionerError("postgresAddress", facts, { value: text });
+    throw new DimensionerError("postgresAddress", facts, { value: withoutUserInfo(text) });
   }
   return { url: text, password, name: `postgres://${url.host}${url.pathname}` };
+}
+
+/** The password may be what makes it no address: one with a slash that is not encoded. */
+function withoutUserInfo(text: string): string {
+  return text.replace(/\/\/.*@/s, "//");
 }
 
 /** What the driver needs for a connection to a database. */

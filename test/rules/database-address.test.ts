@@ -101,6 +101,15 @@ describe("the address of a PostgreSQL database", () => {
     assert.equal(modeOf("postgres://db/packages?sslmode=require&uselibpqcompat=true"), "require");
   });
 
+  it("is not repeated with what may be its password if it is none", () => {
+    for (const text of ["postgres://packer:classi/fied@db/packages", "postgres://packer:classified@[db]/x"]) {
+      assert.throws(
+        () => readPostgresUrl(text),
+        (error: Error) => !/packer|classi|fied/.test(error.message),
+      );
+    }
+  });
+
   it("of the command-line tools has no options", () => {
     assert.throws(() => readPostgresUrl("postgres://db/packages?options=-c%20work_mem%3D1"), {
       sentence: "postgresAddress",
