@@ -1,16 +1,19 @@
 #!/usr/bin/env node
 import { parseArgs } from "node:util";
-import { folderOf, print, printable, printableJson, runCommand } from "../archive/cli/cli-output.ts";
+import { print, printable, printableJson, runCommand } from "../archive/cli/cli-output.ts";
+import { namedPlace, storeHelp } from "../archive/cli/named-place.ts";
 import { timestampArchive } from "./timestamp.ts";
 
 const help = `Usage: dimensioner-timestamp <folder> --database <file> --server <url> [--roots <file>] [--proxy <url>] [--json]
+       dimensioner-timestamp --store <file> --server <url> [--roots <file>] [--proxy <url>] [--json]
 
 Has a time stamp server (RFC 3161) sign the SHA-256 of the newest manifest of a store, and keeps the time stamp in
 .dimensioner-archive/timestamps. As each manifest names the one before it, the time stamp shows that all packages up to
 the newest one existed then, as they are. Only the SHA-256 is sent. You can run it while Node-RED is writing. Instead
 of a folder, it takes a bucket: s3://bucket/prefix, as dimensioner-copy --help describes.
 
-  --database <file>   the store's database, or the folder that contains it; required
+${storeHelp}
+  --database <file>   the store's database, or the folder that contains it; required without --store
   --server <url>      the time stamp server; required
   --roots <file>      a PEM file with the root certificates that you trust: a time stamp of anybody else
                       is refused
@@ -27,6 +30,7 @@ async function main(signal: AbortSignal): Promise<void> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: {
+      store: { type: "string" },
       database: { type: "string" },
       server: { type: "string" },
       roots: { type: "string" },
@@ -39,9 +43,9 @@ async function main(signal: AbortSignal): Promise<void> {
     await print(help);
     return;
   }
-  const folder = folderOf(positionals);
-  const result = await timestampArchive(folder, {
-    database: required(values.database, "--database"),
+  const { address, database } = await namedPlace(positionals, values.store);
+  const result = await timestampArchive(address, {
+    database: required(values.database ?? database, "--database"),
     server: required(values.server, "--server"),
     roots: values.roots,
     proxyUrl: values.proxy,

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { timestampArchive } from "../../src/index.ts";
 import { fillArchive } from "../archive/packages.ts";
@@ -52,6 +53,20 @@ describe("dimensioner-timestamp", () => {
       assert.equal(verified.code, 0, verified.stdout);
       assert.match(verified.stdout, /note: the newest time stamp: on 20/);
     }));
+
+  it("takes a store file in the place of the folder and the database", () =>
+    withFolder((root) =>
+      withFolder(async (elsewhere) => {
+        const [path = ""] = await fillArchive(root, ["m0"]);
+        const store = join(elsewhere, "store.json");
+        const named = { files: { kind: "folder", path: root }, database: databaseOf(root) };
+        await writeFile(store, JSON.stringify(named));
+        const given = ["--store", store, "--server", authority.url];
+        const { code, stdout, stderr } = await runChild(script, [...given, "--roots", roots, "--json"]);
+        assert.deepEqual([code, stderr], [0, ""]);
+        assert.equal(JSON.parse(stdout).package, path);
+      }),
+    ));
 
   it("exits with 2 and says what is missing or wrong", () =>
     withFolder(async (root) => {

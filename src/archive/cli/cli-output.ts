@@ -26,15 +26,6 @@ export function printableJson(value: unknown): string {
   );
 }
 
-/** Returns the one folder that the command line names. Throws if it names none, or several. */
-export function folderOf(positionals: readonly string[]): string {
-  const [folder, more] = positionals;
-  if (folder === undefined || more !== undefined) {
-    throw new Error("specify exactly one folder. See --help.");
-  }
-  return folder;
-}
-
 const everyMs = 100;
 const barWidth = 24;
 
