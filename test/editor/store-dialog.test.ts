@@ -129,7 +129,11 @@ describe(`the dialog of a store, in Node-RED ${nodeRedMajor}`, () => {
         await Promise.all(rows.map((row) => row.isVisible())),
         rows.map(() => false),
       );
+      // Its rows are about PostgreSQL and buckets.
+      const advanced = page.locator(".dimensioner-advanced");
+      assert.equal(await advanced.isVisible(), false);
       await fill(page, "database", { choose: "postgres" }, config);
+      await advanced.waitFor({ state: "visible" });
       await Promise.all(rows.map((row) => row.waitFor({ state: "visible" })));
       assert.match(await problemOf(page, "host", config), /^Enter the host/);
       assert.match(await problemOf(page, "databaseName", config), /^Enter the name of the database/);
@@ -179,12 +183,8 @@ describe(`the dialog of a store, in Node-RED ${nodeRedMajor}`, () => {
         await openConfigDialog(page, "store");
         const rowOf = (property: string) => page.locator(`.form-row:has(> * > ${config}${property})`);
         assert.equal(await rowOf("bucket").isVisible(), false);
-        // All of its rows are about a bucket.
-        const advanced = page.locator(".dimensioner-advanced");
-        assert.equal(await advanced.isVisible(), false);
         await fill(page, "files", { choose: "s3" }, config);
         await rowOf("bucket").waitFor({ state: "visible" });
-        assert.equal(await advanced.isVisible(), true);
         await rowOf("folder").waitFor({ state: "hidden" });
         assert.match(await problemOf(page, "bucket", config), /^Enter the bucket that packages are saved in/);
         await fill(page, "bucket", "no/bucket", config);
