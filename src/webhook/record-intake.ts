@@ -40,20 +40,23 @@ export interface RecordKeeper {
 export class StoredProgress {
   /** The numbers of the records that are in the queue, or were sent and are not noted as such yet. */
   readonly inHand = new Set<number>();
-  /** The highest number among the records that were left over, once all of them were read; null while they are read. */
-  readTo: number | null = null;
-  /** How many records were kept, or may have been, while those before them were read. */
-  keptUnread = 0;
-  /** Whether records of another worker were taken over, and are not read yet. */
-  hasTaken = false;
+  /** Whether records are being read. Those that arrive meanwhile are read after them. */
+  isReading = true;
+  /** The highest number that was read. */
+  readTo = 0;
+  /** The numbers of records that have to be read; 0: of any number. */
+  readonly unread = new Set<number>();
   /** Reads what was left over; that of the node that is not closed. A node that opens reads by itself. */
   read: (() => void) | undefined;
 
-  /** To be called for a record that is in the store, or may be, and that nobody has in hand: it has to be read there. */
-  leaveUnread(): void {
-    this.keptUnread++;
-    if (this.readTo !== null) {
-      this.readTo = null;
+  /**
+   * To be called for a record that is in the store, or may be, and that nobody has in hand: it has to be read there. 0 if its
+   * number is not known.
+   */
+  leaveUnread(recordId: number): void {
+    this.unread.add(recordId);
+    if (!this.isReading) {
+      this.isReading = true;
       this.read?.();
     }
   }

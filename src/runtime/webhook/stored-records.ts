@@ -82,7 +82,9 @@ export class StoredRecords implements RecordKeeper {
     const { progress } = this.#options;
     if (progress.read !== this.#read) {
       progress.read = this.#read;
-      progress.readTo = null;
+      progress.isReading = true;
+      progress.readTo = 0;
+      progress.unread.add(0);
       this.#read();
     }
   }
@@ -94,12 +96,12 @@ export class StoredRecords implements RecordKeeper {
       return null;
     }
     const { progress } = this.#options;
-    // This node may have been replaced meanwhile, by one that reads the record from the store or has read past it.
-    if (progress.readTo === null) {
-      progress.leaveUnread();
-      return null;
-    }
-    if (recordId <= progress.readTo) {
+    if (progress.isReading || recordId <= progress.readTo) {
+      // Another node may have replaced this one meanwhile, and have read the record. Or it was read past: of several connections to
+      // a database, one may have added a record after another one had added the next.
+      if (!progress.inHand.has(recordId)) {
+        progress.leaveUnread(recordId);
+      }
       return null;
     }
     progress.inHand.add(recordId);
@@ -148,6 +150,7 @@ export class StoredRecords implements RecordKeeper {
         return;
       } catch (error) {
         if (!signal.aborted) {
+          this.#options.progress.unread.add(0);
           this.#options.onTrouble(error);
           await sleep(delayMs, undefined, { signal, ref: false }).catch(() => undefined);
         }
@@ -184,26 +187,21 @@ export class StoredRecords implements RecordKeeper {
   /** Takes over the records of other workers that have stopped, until the node closes. */
   async #takeOver(inbox: Inbox): Promise<void> {
     const { signal } = this.#closing;
+    const { progress } = this.#options;
     for (let pauseMs = 0; !signal.aborted;) {
       try {
         while ((await inbox.takeOver()) > 0) {
-          this.#readTaken();
+          progress.leaveUnread(0);
         }
         pauseMs = takeOverEveryMs;
       } catch {
         // They may have been taken over, and only the answer is lost.
-        this.#readTaken();
+        progress.leaveUnread(0);
         // The others could not renew their leases either, and do so first.
         pauseMs = leaseSeconds * 1000;
       }
       await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => undefined);
     }
-  }
-
-  /** Records of other workers may be this one's by now, and have to be read and sent. */
-  #readTaken(): void {
-    this.#options.progress.hasTaken = true;
-    this.#options.progress.leaveUnread();
   }
 
   async #add(inbox: Inbox, record: TransactionRecord, dedupeMs: number): Promise<number | null> {
@@ -212,7 +210,7 @@ export class StoredRecords implements RecordKeeper {
     } catch (error) {
       // The record may be stored although the response was lost. If it is posted again, it counts as a duplicate, so the
       // stored one has to be read and sent.
-      this.#options.progress.leaveUnread();
+      this.#options.progress.leaveUnread(0);
       throw error;
     }
   }
@@ -222,31 +220,33 @@ export class StoredRecords implements RecordKeeper {
     const { signal } = this.#closing;
     const tooOld = await inbox.countTooOld();
     let [resumed, damaged] = [0, 0];
-    for (let after = 0; !signal.aborted;) {
-      const { keptUnread } = progress;
-      const page = await inbox.unsent(after, pageSize);
-      if (signal.aborted) {
-        return;
+    while (!signal.aborted) {
+      let after = Math.min(...progress.unread) - 1;
+      progress.unread.clear();
+      for (let hasMore = true; hasMore;) {
+        const page = await inbox.unsent(after, pageSize);
+        if (signal.aborted) {
+          return;
+        }
+        ({ hasMore, last: after } = page);
+        progress.readTo = Math.max(progress.readTo, after);
+        damaged += page.damaged.length;
+        for (const { record, recordId, bytes, isResumed } of page.records) {
+          progress.unread.delete(recordId);
+          if (!progress.inHand.has(recordId)) {
+            resumed += 1;
+            progress.inHand.add(recordId);
+            this.#outstanding.add(recordId);
+            handOn({ record, kept: { store: this.#database, recordId }, isResumed }, bytes);
+          }
+        }
+        if (!hasMore && progress.unread.size === 0) {
+          progress.isReading = false;
+          onReady({ resumed, damaged, tooOld });
+          return;
+        }
+        await this.#untilDelivered();
       }
-      after = page.last;
-      damaged += page.damaged.length;
-      const left = page.records.filter(({ recordId }) => !progress.inHand.has(recordId));
-      for (const { record, recordId, bytes, isResumed } of left) {
-        resumed += 1;
-        progress.inHand.add(recordId);
-        this.#outstanding.add(recordId);
-        handOn({ record, kept: { store: this.#database, recordId }, isResumed }, bytes);
-      }
-      if (progress.hasTaken) {
-        // Their numbers may be lower than those that were read.
-        progress.hasTaken = false;
-        after = 0;
-      } else if (!page.hasMore && progress.keptUnread === keptUnread) {
-        progress.readTo = after;
-        onReady({ resumed, damaged, tooOld });
-        return;
-      }
-      await this.#untilDelivered();
     }
   }
 
