@@ -29,6 +29,18 @@ describe("the examples that watch", () => {
     assert.equal((await fetch(`${nodeRed.url}/inject/${id}`, { method: "POST" })).status, 200);
   };
 
+  /** Lets the flow look again and again. On a busy computer, others are silent for a second as well, and are heard again. */
+  const lookUntil = async (said: RegExp): Promise<void> => {
+    for (;;) {
+      await press("Once a minute");
+      while (!listener.isQuiet) {
+        if (said.test(await listener.next())) {
+          return;
+        }
+      }
+    }
+  };
+
   afterEach(async () => {
     listener.close();
     canvas.close();
@@ -53,13 +65,9 @@ describe("the examples that watch", () => {
     ]);
     assert.match(first[0] ?? "", /^News: Simulated device \(.+ 1\) is heard, version 4\.2\.0\.$/);
     simulator.newer.setPower(false);
-    while (listener.isQuiet) {
-      await press("Once a minute");
-    }
-    assert.match(await listener.next(), /^Alarm: Simulated device \(.+\) has been silent for \d+ s\.$/);
+    await lookUntil(/^Alarm: Simulated device \(.+\) has been silent for \d+ s\.$/);
     simulator.newer.setPower(true);
-    await press("Once a minute");
-    assert.match(await listener.next(), /^News: Simulated device/);
+    await lookUntil(/^News: Simulated device/);
     canvas.check();
   });
 
