@@ -20,7 +20,7 @@ const deployedStore = v.object({
 });
 
 /** A share that takes longer to answer cannot be used for packages either. */
-const longestTestMs = 5_000;
+const longestTestMs = 10_000;
 
 /** The route of Test connection: it tests the folder or the bucket of packages, the database, and the file of root certificates. */
 export function serveStoreTest(RED: NodeAPI, databases: StoreDatabases): void {
