@@ -221,7 +221,8 @@ export class StoredRecords implements RecordKeeper {
     const tooOld = await inbox.countTooOld();
     let [resumed, damaged] = [0, 0];
     while (!signal.aborted) {
-      let after = Math.min(...progress.unread) - 1;
+      // Not Math.min(...): so many arguments as records may have arrived meanwhile would be too many.
+      let after = [...progress.unread].reduce((one, other) => Math.min(one, other), Infinity) - 1;
       progress.unread.clear();
       for (let hasMore = true; hasMore;) {
         const page = await inbox.unsent(after, pageSize);
