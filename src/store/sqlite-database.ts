@@ -82,7 +82,8 @@ export class SqliteDatabase implements Database {
       worker.postMessage({ open: { file, migrations, mustExist, busyTimeoutMs } } satisfies ThreadRequest);
       const opened = await answered;
       if ("reason" in opened) {
-        release(worker, options.threads);
+        // A thread that was ended meanwhile must not go back to the pool.
+        release(worker, signal?.aborted === true ? undefined : options.threads);
         throw failureError(file, opened);
       }
       return new SqliteDatabase(options, worker, opened);
@@ -127,7 +128,9 @@ export class SqliteDatabase implements Database {
     }
     if (!(await settledWithin(this.ended, this.#closeWithinMs))) {
       this.#failAll(closedError(this.#file));
-      // A thread that waits for the disk ends when the disk answers, or with the process.
+      // A thread that waits for the disk ends when the disk answers, or with the process. What it has answered meanwhile
+      // must not give it back to the pool: the next database would be opened in a thread that is ending.
+      this.#worker.off("message", this.#onMessage);
       void this.#worker.terminate();
     }
   }

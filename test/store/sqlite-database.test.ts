@@ -1,11 +1,14 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
 import { appendFile, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { promisify } from "node:util";
 import { isDimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { SqliteDatabase } from "../../src/store/sqlite-database.ts";
+import { SqliteThreads } from "../../src/store/sqlite-threads.ts";
 import { migrations } from "./notes-schema.ts";
 import { testThreads } from "./support.ts";
 
@@ -148,6 +151,21 @@ describe("a SQLite database in a thread of its own", () => {
     await assert.rejects(database.transaction([all]), { code: "ERR_STORE" });
   });
 
+  it("opens no database in a thread that answered when it had been given up", async () => {
+    const threads = new SqliteThreads();
+    const late = await SqliteDatabase.open({ file, migrations, threads, closeWithinMs: 1 });
+    // In a turn of its own, so that the time is over before the answer is read.
+    await setImmediate();
+    const closed = late.close();
+    blockUntilGone(`${file}-wal`);
+    await closed;
+    // As a store waits that is opened again.
+    await late.ended;
+    const next = await SqliteDatabase.open({ file: join(folder, "next.sqlite"), migrations, threads });
+    open.push(next);
+    await next.transaction([all]);
+  });
+
   it("opens in a process that was started with options of V8, as a Node-RED on a small computer is", async () => {
     const module = new URL("../../src/store/sqlite-database.ts", import.meta.url).href;
     const script = `import { SqliteDatabase } from ${JSON.stringify(module)};
@@ -159,3 +177,12 @@ describe("a SQLite database in a thread of its own", () => {
     assert.equal(stdout.trim(), "opened");
   });
 });
+
+/** Keeps this thread busy until a file has been removed, and then for as long as a message needs. */
+function blockUntilGone(file: string): void {
+  const nothing = new Int32Array(new SharedArrayBuffer(4));
+  for (const end = Date.now() + 30_000; existsSync(file) && Date.now() < end;) {
+    Atomics.wait(nothing, 0, 0, 1);
+  }
+  Atomics.wait(nothing, 0, 0, 100);
+}
