@@ -3,7 +3,7 @@ import { phrase, ProblemError } from "../errors/interpolation.ts";
 import type { BucketAddress } from "./bucket-address.ts";
 import { bucketError, BucketRefusal, isMissing, isUnsupported, notS3 } from "./failures.ts";
 import { pageOf, type ListedObject, type Page } from "./listing.ts";
-import { headOf, totalOf, type ObjectHead } from "./object-head.ts";
+import { headOf, partOf, type ObjectHead } from "./object-head.ts";
 import { BucketRequests, type BucketOptions, type BucketRequest } from "./requests.ts";
 import { endUpload, storeObject, type Stored, type StoreOptions, type UploadSource } from "./store-object.ts";
 import { childrenOf, childText, readXml, type XmlElement } from "./xml.ts";
@@ -71,12 +71,14 @@ export class Bucket {
       if (response === undefined) {
         return undefined;
       }
-      if (from > 0 && response.statusCode !== 206) {
+      const part = partOf(response.headers);
+      // Bytes from another position would be taken for those that were asked for.
+      if (from > 0 && (response.statusCode !== 206 || part?.from !== from)) {
         await response.body.dump();
         throw new ProblemError(phrase("bucketNoRanges"));
       }
       const { bytes, ...head } = headOf(response.headers);
-      return { ...head, bytes: totalOf(response.headers) ?? bytes + from, body: response.body };
+      return { ...head, bytes: part?.total ?? bytes, body: response.body };
     });
   }
 
@@ -144,12 +146,16 @@ export class Bucket {
   }
 
   /**
-   * Ends the uploads below a prefix that were begun before a time and never completed. Returns how many there were;
-   * null if the object store does not list them.
+   * Ends the uploads below a prefix that were begun before a time and never completed, or only those of some keys. Returns
+   * how many there were; null if the object store does not list them.
    */
-  async endUploads(prefix: string, beforeMs: number): Promise<number | null> {
+  async endUploads(
+    prefix: string,
+    beforeMs: number,
+    isOurs: (key: string) => boolean = () => true,
+  ): Promise<number | null> {
     try {
-      return await this.#endUploads(prefix, beforeMs);
+      return await this.#endUploads(prefix, beforeMs, isOurs);
     } catch (error) {
       if (isUnsupported(error)) {
         return null;
@@ -158,7 +164,7 @@ export class Bucket {
     }
   }
 
-  async #endUploads(prefix: string, beforeMs: number): Promise<number> {
+  async #endUploads(prefix: string, beforeMs: number, isOurs: (key: string) => boolean): Promise<number> {
     let ended = 0;
     for (let marks: Record<string, string> | undefined = {}; marks !== undefined;) {
       const query = { uploads: "", prefix, ...marks };
@@ -166,7 +172,7 @@ export class Bucket {
       for (const upload of childrenOf(page, "Upload")) {
         const [key = "", uploadId = ""] = [childText(upload, "Key"), childText(upload, "UploadId")];
         const isBefore = Date.parse(childText(upload, "Initiated") ?? "") < beforeMs;
-        if (isBefore && key.startsWith(prefix)) {
+        if (isBefore && key.startsWith(prefix) && isOurs(key)) {
           await endUpload(this.#requests, key, uploadId);
           ended += 1;
         }

@@ -33,10 +33,12 @@ export function headOf(headers: HeaderFields): ObjectHead {
   };
 }
 
-/** The length of the whole object of which a part was sent; undefined if the answer does not say it. */
-export function totalOf(headers: HeaderFields): number | undefined {
-  const [, total] = /\/(\d+)$/.exec(String(headers["content-range"] ?? "")) ?? [];
-  return total === undefined ? undefined : Number(total);
+/**
+ * Where a part of an object begins that was sent, and the length of the whole object; undefined if the answer does not say it.
+ */
+export function partOf(headers: HeaderFields): { readonly from: number; readonly total: number } | undefined {
+  const [, from, total] = /^bytes (\d+)-\d+\/(\d+)$/.exec(String(headers["content-range"] ?? "")) ?? [];
+  return from === undefined ? undefined : { from: Number(from), total: Number(total) };
 }
 
 function retainedUntil(headers: HeaderFields): number {

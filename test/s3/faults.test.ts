@@ -223,6 +223,17 @@ describe("a bucket that fails", () => {
     await server.close();
   });
 
+  it("does not take another part of an object for the one that was asked for", async () => {
+    for (const range of ["content-range: bytes 4-8/9\r\n", "content-range: bytes */9\r\n", ""]) {
+      const head = `HTTP/1.1 206 Partial Content\r\n${range}content-length: 5\r\n\r\n`;
+      const server = await startServer((_request, socket) => socket.end(`${head}cture`));
+      const other = await Bucket.open(readS3Url(`s3://evidence?endpoint=${server.origin}`), forTests);
+      await assert.rejects(other.read("a", 5), { code: "ERR_STORE", sentence: "bucketFailed" }, range);
+      await other.close();
+      await server.close();
+    }
+  });
+
   it("gets new credentials once if the old ones have expired", async () => {
     const dropped: unknown[] = [];
     const given = {
