@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { verifyArchive } from "../../src/archive/maintenance/commands.ts";
 import type { Finding } from "../../src/model/archive-reports.ts";
 import { rejectsWith } from "../media/support.ts";
-import type { Fault, StubRequest } from "../support/s3-stub.ts";
+import type { BucketStub, Fault, StubRequest } from "../support/s3-stub.ts";
 import { useCredentials } from "../support/s3-servers.ts";
 import { simulatedCloudOfSuite } from "./simulated-cloud.ts";
 import { openBucketFiles } from "../../src/archive/files/open-files.ts";
@@ -218,21 +218,7 @@ for (const kind of storeKinds) {
         await withStore(async (place) => {
           const workers = [await start(place), await start(place)];
           cloud.sim.cloud.addMedia("twice", { contentType: "image/jpeg", bytes: pictureOf("twice") });
-          const held: (() => void)[] = [];
-          const { stub } = place;
-          if (stub !== undefined) {
-            // Both have looked for a package of the other before either is there.
-            stub.fault = async ({ method, key }) => {
-              if (method === "PUT" && key.endsWith("/manifest.json")) {
-                const both = new Promise<void>((resolve) => held.push(resolve));
-                if (held.length >= workers.length) {
-                  held.forEach((resolve) => resolve());
-                }
-                await both;
-              }
-              return undefined;
-            };
-          }
+          holdManifests(place.stub, workers.length);
           const archived = await Promise.all(
             workers.map(async ({ runner }) => {
               const submission = await runner.submit(cloud.intentFor("twice"));
@@ -254,6 +240,37 @@ for (const kind of storeKinds) {
           assert.deepEqual(await verify(place), []);
         });
       });
+
+      if (kind.files === "bucket") {
+        it("makes one package of a measurement that two computers archive at the same moment, one of them with its transaction", async () => {
+          await withStore(async (place) => {
+            const [first, second] = [await start(place), await start(place)];
+            cloud.sim.cloud.addMedia("known", { contentType: "image/jpeg", bytes: pictureOf("known") });
+            holdManifests(place.stub, 2);
+            const measuredBy = {
+              id: "dock",
+              name: "Dock 4",
+              imageIdentifier: "i-1",
+              images: [],
+              videoAt: null,
+            };
+            const answer = { raw: `{"id":"known"}`, measurement: `{"length":1}`, measuredBy };
+            const submissions = [
+              await first.runner.submit(cloud.intentFor("known", answer)),
+              await second.runner.submitMedia(
+                { ...intentOf("", { origin: null, ...answer }), transactionId: null },
+                [mediumOf("known")],
+                null,
+              ),
+            ];
+            const archived = await Promise.all(submissions.map((submission) => submission.end()));
+            submissions.forEach((submission) => submission.messageSent());
+            assert.equal(archived[0]?.path, archived[1]?.path);
+            assert.equal((await first.query("SELECT * FROM packages")).length, 1);
+            assert.deepEqual(await verify(place), []);
+          });
+        });
+      }
 
       it("finishes on another computer what one has accepted, and that one disturbs nothing when it goes on", async () => {
         await withStore(async (place) => {
@@ -287,4 +304,22 @@ for (const kind of storeKinds) {
       });
     }
   });
+}
+
+/** Lets no manifest arrive before a number of them are on their way: nobody has seen the package of another one by then. */
+function holdManifests(stub: BucketStub | undefined, count: number): void {
+  const held: (() => void)[] = [];
+  if (stub === undefined) {
+    return;
+  }
+  stub.fault = async ({ method, key }) => {
+    if (method === "PUT" && key.endsWith("/manifest.json")) {
+      const all = new Promise<void>((resolve) => held.push(resolve));
+      if (held.length >= count) {
+        held.forEach((resolve) => resolve());
+      }
+      await all;
+    }
+    return undefined;
+  };
 }

@@ -123,7 +123,7 @@ export class BucketPlace implements PackagePlace {
   note({ path, sha256, manifest }: FoundPackage, keys: IndexKeys, known: readonly string[]): NotedPackage {
     const { job } = manifest;
     return {
-      condition: all(isUploading(path), noOther(keys.own, [job, ...known])),
+      condition: all(isUploading(path), noOther(keys, [job, ...known])),
       statements: [
         ...indexPackage(keys, { path, sha256 }, manifest, {
           sql: "EXISTS (SELECT 1 FROM jobs WHERE job_id = ? AND location = ?)",
@@ -191,12 +191,15 @@ export class BucketPlace implements PackagePlace {
   }
 }
 
-/** No package of this key but the known ones. */
-function noOther(key: string, known: readonly string[]): Condition {
-  const marks = known.map(() => "?").join(", ");
+/** No package with one of these keys but the known ones. */
+function noOther({ own, measure }: IndexKeys, known: readonly string[]): Condition {
+  const keys = measure === null ? [own] : [own, measure];
+  const marks = (values: readonly string[]): string => values.map(() => "?").join(", ");
   return {
-    sql: `NOT EXISTS (SELECT 1 FROM packages WHERE job_key = ? AND package_id NOT IN (${marks}))`,
-    values: [key, ...known],
+    sql: `NOT EXISTS (SELECT 1 FROM packages
+      WHERE (job_key IN (${marks(keys)}) OR measure_key IN (${marks(keys)}))
+        AND package_id NOT IN (${marks(known)}))`,
+    values: [...keys, ...keys, ...known],
   };
 }
 
