@@ -22,6 +22,8 @@ export interface BucketLocation {
   readonly retainDays: number;
 }
 
+const bucketScheme = "s3:";
+
 /** The place as messages name it: the path of the folder, or `s3://bucket/prefix`. */
 export function filesName(location: FilesLocation): string {
   return location.kind === "folder" ? location.path : location.address.name;
@@ -33,5 +35,10 @@ export function filesKey(location: FilesLocation): string {
     return resolve(location.path);
   }
   const { origin, basePath, prefix } = location.address;
-  return `s3:${origin}${basePath}/${prefix}`;
+  return `${bucketScheme}${origin}${basePath}/${prefix}`;
+}
+
+/** Whether a key is that of a bucket. The path of a folder is absolute, and no drive has a name of two letters. */
+export function isBucketKey(key: string): boolean {
+  return key.startsWith(bucketScheme);
 }

@@ -76,7 +76,7 @@ export async function openScheduled(options: ProcessOptions) {
     options.objects === undefined
       ? await openPackages({ kind: "folder", path: root }, lease, disk)
       : inBucket(new ScheduledBucket(options.objects, scheduler, simulated), root, { disk, ...lease });
-  const { archive } = await Archive.open(packages, lease, settle);
+  const { archive } = await Archive.open(packages, lease, { databaseName: "store", ...settle });
   const runner = new JobRunner(archive, {
     node: "node",
     concurrency: 2,

@@ -113,7 +113,7 @@ export class Archives {
   }
 
   async #openArchive(store: Store): Promise<{ archive: Archive; findings: OpeningFindings }> {
-    const { files } = store;
+    const { files, location } = store;
     if ("problem" in files) {
       throw files.problem;
     }
@@ -122,7 +122,11 @@ export class Archives {
       const disk = this.#disk ?? guardedDisk(files.kind === "folder" ? files.path : files.workFolder);
       const packages = await this.#openPackages(files, lease, disk);
       try {
-        return await Archive.open(packages, lease, { limits: this.#limits, settleMs: this.#settleMs });
+        return await Archive.open(packages, lease, {
+          databaseName: databaseName(location),
+          limits: this.#limits,
+          settleMs: this.#settleMs,
+        });
       } catch (error) {
         await packages.close();
         throw error;

@@ -21,6 +21,8 @@ import { PackageIndex } from "../../packages/package-index.ts";
 
 /** Options of an archive. */
 export interface ArchiveParts {
+  /** The database as messages name it. */
+  readonly databaseName: string;
   readonly limits?: OpenJobLimits | undefined;
   /** See TransactionFinder. */
   readonly settleMs?: number | undefined;
@@ -111,7 +113,8 @@ export class Archive implements JobStore {
     const last = await new PackageIndex(database).last(worker.id);
     const archive = new Archive(packages, lease, parts, last);
     try {
-      await claimPlace(packages, lease, { workFolder: archive.work.claimed, last });
+      const { databaseName } = parts;
+      await claimPlace(packages, lease, { databaseName, workFolder: archive.work.claimed, last });
       await archive.work.prepare();
       const earlier = new EarlierJobs(database, worker.id);
       const { jobs, damaged } = await earlier.unfinished();

@@ -1,5 +1,7 @@
 import { join } from "node:path";
 import { DimensionerError } from "../../../errors/dimensioner-error.ts";
+import { databaseTime, type Statement } from "../../../store/database.ts";
+import { isBucketKey } from "../../../store/files-location.ts";
 import type { DatabaseLease } from "../../../store/store-databases.ts";
 import { exists, manifestFileName } from "../../archive-disk.ts";
 import type { ArchiveFiles } from "../../files/archive-files.ts";
@@ -8,38 +10,83 @@ import type { PlacedPackage } from "../../packages/intent.ts";
 import { loadManifest } from "../../packages/package-files.ts";
 import { endStates } from "../table/job-states.ts";
 
+interface ClaimingArchive {
+  /** The database as messages name it. */
+  readonly databaseName: string;
+  /** That of this worker. */
+  readonly workFolder: string;
+  /** The last package of its chain. */
+  readonly last: PlacedPackage | undefined;
+}
+
+const facts = { surface: "store", operation: "archive" } as const;
+
 /**
  * Notes in the database where the packages of the store are. If that has changed, its packages and open jobs must have been
  * moved to the new place: otherwise they would not be found, and one archive would be in two places. In that case throws
- * ERR_STORE and changes nothing.
+ * ERR_STORE and changes nothing. Throws ERR_CONFIG if another worker archives into another bucket at the same time.
  */
 export async function claimPlace(
-  { place, disk }: Pick<OpenedPackages, "disk" | "place">,
-  { database }: DatabaseLease,
-  archive: { readonly workFolder: string; readonly last: PlacedPackage | undefined },
+  packages: Pick<OpenedPackages, "disk" | "place">,
+  lease: Pick<DatabaseLease, "database" | "worker">,
+  archive: ClaimingArchive,
 ): Promise<void> {
-  const { workFolder, last } = archive;
+  while (!(await claim(packages, lease, archive))) {
+    // Another worker has noted its place since this one has read where it was.
+  }
+}
+
+/** Returns false, and has changed nothing, if another worker has noted a place at the same time. */
+async function claim(
+  { place, disk }: Pick<OpenedPackages, "disk" | "place">,
+  { database, worker }: Pick<DatabaseLease, "database" | "worker">,
+  archive: ClaimingArchive,
+): Promise<boolean> {
+  const { databaseName, workFolder, last } = archive;
   const { files, key } = place;
-  const [stores = [], open = []] = await database.transaction([
+  const [stores = [], open = [], others = []] = await database.transaction([
     { sql: "SELECT folder FROM store" },
     {
       sql: `SELECT job_id FROM jobs WHERE state NOT IN (${endStates.map(() => "?").join(", ")}) LIMIT 1`,
       values: endStates,
     },
+    ...(worker.isAlone ? [] : [otherWorkers(worker.id)]),
   ]);
-  const before = stores[0]?.["folder"] ?? null;
+  const before = typeof stores[0]?.["folder"] === "string" ? stores[0]["folder"] : null;
   if (before === key) {
-    return;
+    return true;
   }
   const hasMoved = async (): Promise<boolean> =>
     (last === undefined || (await isThere(files, last))) &&
     // The media of open jobs are in the folder itself. With a bucket they are somewhere else, and nobody moves them.
     (open.length === 0 || (files.kind === "folder" && (await exists(workFolder, disk))));
   if (before !== null && !(await hasMoved())) {
-    const facts = { surface: "store", operation: "archive" } as const;
-    throw new DimensionerError("storeMoved", facts, { path: files.name, name: String(before) });
+    throw new DimensionerError("storeMoved", facts, { path: files.name, name: before });
   }
-  await database.transaction([{ sql: "UPDATE store SET folder = ?", values: [key] }]);
+  // Each computer may have another path to the same folder. A bucket has one address.
+  const isOtherBucket = before !== null && (files.kind === "s3" || isBucketKey(before));
+  if (isOtherBucket && others.length > 0) {
+    throw new DimensionerError("storeTwoFolders", facts, {
+      path: databaseName,
+      name: before,
+      value: files.name,
+    });
+  }
+  const [noted = []] = await database.transaction([
+    {
+      sql: "UPDATE store SET folder = ? WHERE coalesce(folder, '') = ? RETURNING folder",
+      values: [key, before ?? ""],
+    },
+  ]);
+  return noted.length > 0;
+}
+
+/** Selects another worker whose lease has not ended. */
+function otherWorkers(id: string): Statement {
+  return {
+    sql: `SELECT worker_id FROM workers WHERE worker_id <> ? AND lease_until > ${databaseTime} LIMIT 1`,
+    values: [id, "0 seconds"],
+  };
 }
 
 async function isThere({ root, disk }: ArchiveFiles, { path, sha256 }: PlacedPackage): Promise<boolean> {

@@ -1,0 +1,104 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import type { Database } from "../../src/store/database.ts";
+import { SharedDatabase } from "../../src/store/shared-database.ts";
+import { Store } from "../../src/store/store.ts";
+import { RecordArrivals } from "../../src/store/record-arrivals.ts";
+import { rejectsWith, withFolder } from "../media/support.ts";
+import { postgresOptions } from "../store/databases.ts";
+import { startStub, type BucketStub } from "../support/s3-stub.ts";
+import { bucketOf } from "./shared-store.ts";
+import { intentOf, mediumOf, openArchive, type Opened } from "./support.ts";
+
+type Transaction = Database["transaction"];
+
+describe("archive: workers on a PostgreSQL database whose settings name different buckets", () => {
+  let stub: BucketStub;
+
+  beforeEach(async () => {
+    stub = await startStub();
+  });
+  afterEach(() => stub.close());
+
+  /** Opens stores on the same empty database; `change` stands between a worker and the database. */
+  async function withWorkers(
+    act: (
+      open: (prefix: string, change?: (real: Transaction) => Transaction) => Promise<Opened>,
+    ) => Promise<void>,
+  ): Promise<void> {
+    const options = await postgresOptions();
+    await withFolder(async (folder) => {
+      const databases: SharedDatabase[] = [];
+      const opened: Opened[] = [];
+      try {
+        await act(async (prefix, change = (real) => real) => {
+          const files = bucketOf(stub.url(prefix), join(folder, `work ${databases.length}`));
+          const database = await SharedDatabase.open({ closedLeaseSeconds: 0, ...options });
+          databases.push(database);
+          const changed = {
+            transaction: change((statements) => database.transaction(statements)),
+            close: () => database.close(),
+          };
+          const lease = {
+            database: changed,
+            worker: database.worker,
+            arrivals: new RecordArrivals(),
+            release: () => database.close(),
+          };
+          const location = { kind: "postgres", address: options.address } as const;
+          const store = new Store(location, files, { open: async () => lease });
+          const one = await openArchive(folder, undefined, { store });
+          opened.push(one);
+          return one;
+        });
+      } finally {
+        await Promise.all(opened.map((one) => one.close()));
+        await Promise.all(databases.map((database) => database.close()));
+      }
+    });
+  }
+
+  const refused = (opening: Promise<Opened>) => rejectsWith(opening, "ERR_CONFIG", "storeTwoFolders");
+
+  async function archiveOne({ runner }: Opened): Promise<void> {
+    const submission = await runner.submitMedia(intentOf("1", { origin: null }), [mediumOf("1")], null);
+    await submission.end();
+    submission.messageSent();
+  }
+
+  it("refuses the second one, also while nothing is archived yet, and the first one goes on", async () => {
+    await withWorkers(async (open) => {
+      const first = await open("one");
+      const { values } = await refused(open("other"));
+      assert.match(String(values.name), /evidence\/one$/);
+      assert.equal(values.value, "s3://evidence/other");
+      await archiveOne(first);
+      await (await open("one")).close();
+    });
+  });
+
+  it("refuses one of two that look at the same moment", async () => {
+    await withWorkers(async (open) => {
+      const looked = Promise.withResolvers<void>();
+      let looking = 0;
+      // Both have read that no bucket is noted before either notes its own.
+      const together =
+        (real: Transaction): Transaction =>
+        async (statements) => {
+          const rows = await real(statements);
+          if (statements[0]?.sql === "SELECT folder FROM store") {
+            looking += 1;
+            if (looking === 2) {
+              looked.resolve();
+            }
+            await looked.promise;
+          }
+          return rows;
+        };
+      const ends = await Promise.allSettled([open("one", together), open("other", together)]);
+      const rejected = ends.filter((end) => end.status === "rejected");
+      assert.equal(rejected.length, 1);
+      await refused(Promise.reject(rejected[0]?.reason as Error));
+    });
+  });
+});
