@@ -12,12 +12,15 @@ export interface BucketAbilities {
   readonly hasLock: boolean;
 }
 
+/** How the name of the object begins. One that cannot be removed, because the test was ended, is removed by its name a day later. */
+export const probeName = "test-";
+
 /**
  * Stores, lists, reads and deletes an object whose key begins with the prefix, and finds out what the bucket can do. Nothing
  * remains. Rejects with ERR_STORE.
  */
 export async function probeBucket(bucket: Objects, prefix: string): Promise<BucketAbilities> {
-  const key = `${prefix}test-${randomUUID()}`;
+  const key = `${prefix}${probeName}${randomUUID()}`;
   let abilities: BucketAbilities;
   try {
     await bucket.store(key, textSource("first"), { isNew: true });

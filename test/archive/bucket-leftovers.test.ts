@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { removeUploads } from "../../src/archive/maintenance/bucket-leftovers.ts";
 import { plainDisk } from "../../src/archive/archive-disk.ts";
+import { BucketTidying } from "../../src/archive/place/bucket-tidying.ts";
 import { StagedMedia } from "../../src/archive/place/staged-media.ts";
 import { openForTool } from "../../src/archive/maintenance/index-source.ts";
 import { sha256Of } from "../../src/model/sha256.ts";
@@ -306,6 +307,36 @@ describe("archive: what is left in a bucket", () => {
       }
     });
 
+    for (const [who, tidy] of [
+      ["a worker", () => tidyOnce(archive)],
+      [
+        "dimensioner-prune",
+        async () => void (await archive.prune({ ...noPackages, leftoverAgeMs: 86_400_000 })),
+      ],
+    ] as const) {
+      it(`is ended by ${who} a day after a request was interrupted, and nothing of others`, async () => {
+        const now = new Date();
+        const longAgo = new Date(now.getTime() - 25 * 3_600_000);
+        const begin = (key: string, initiated = longAgo) =>
+          stub.uploads.set(key, { key, initiated, parts: new Map(), headers: {} });
+        const put = (key: string, storedAt = longAgo) =>
+          stub.objects.set(key, { body: Buffer.of(), headers: {}, storedAt });
+        // The answer to the first request was lost: its job has sent the medium once more, and the package is there.
+        begin(`parcels/${first}/video.mp4`);
+        begin(`parcels/${staged}/job/${medium}`);
+        const others = [`parcels/${first}/running.mp4`, "parcels/films/video.mp4", `other/${left}/video.mp4`];
+        others.forEach((key, index) => begin(key, index === 0 ? now : longAgo));
+        put("parcels/.dimensioner-archive/test-1");
+        const objects = ["parcels/.dimensioner-archive/test-2", "parcels/.dimensioner-archive/test-3/a"];
+        objects.forEach((key, index) => put(key, index === 0 ? now : longAgo));
+        await tidy();
+        assert.deepEqual([...stub.uploads.keys()], others);
+        const tests = [...stub.objects.keys()].filter((key) => key.includes("/test-"));
+        assert.deepEqual(tests, objects);
+        assert.deepEqual(await said(), []);
+      });
+    }
+
     it("stays if it becomes a package, or an upload begins, while it is looked at", async () => {
       await archive.put(`${left}/image.jpg`, "half");
       const manifest = await manifestOf(second, () => ({ job: "new" }));
@@ -355,3 +386,13 @@ describe("archive: what is left in a bucket", () => {
     });
   });
 });
+
+/** Tidies a bucket as a worker does when it starts. */
+async function tidyOnce({ files, index }: BucketArchive): Promise<void> {
+  const database = await openForTool(index.given, "write");
+  try {
+    await new BucketTidying({ files, staged: null, database, signal: new AbortController().signal }).stop();
+  } finally {
+    await database.close();
+  }
+}

@@ -5,6 +5,7 @@ import type { BucketFiles } from "../files/bucket-files.ts";
 import { removeUploads } from "./bucket-leftovers.ts";
 import { findDatabases } from "./find-databases.ts";
 import { hasUploads, openForTool } from "./index-source.ts";
+import { removeInterrupted } from "./interrupted-requests.ts";
 import type { LeftoverDatabase } from "./leftover-rows.ts";
 import { ListedLeftovers } from "./listed-leftovers.ts";
 import type { OpenedPlace } from "./open-place.ts";
@@ -59,6 +60,9 @@ export class LeftoverPruning {
       }
     }
     yield* new ListedLeftovers({ files: this.#files, start }, databases, this.#options).run();
+    if (start === root && this.#options.isDryRun !== true) {
+      await removeInterrupted(this.#files, this.#options.beforeMs);
+    }
   }
 
   async #open(opened: Database[]): Promise<readonly LeftoverDatabase[]> {

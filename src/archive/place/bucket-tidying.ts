@@ -1,6 +1,7 @@
 import type { Database } from "../../store/database.ts";
 import type { BucketFiles } from "../files/bucket-files.ts";
 import { removeUploads } from "../maintenance/bucket-leftovers.ts";
+import { removeInterrupted } from "../maintenance/interrupted-requests.ts";
 import type { StagedMedia } from "./staged-media.ts";
 
 interface TidyingParts {
@@ -44,6 +45,8 @@ export class BucketTidying {
         signal.throwIfAborted();
       }
       await staged?.removeOld(beforeMs, database);
+      signal.throwIfAborted();
+      await removeInterrupted(files, beforeMs);
     } catch {
       // The bucket or the database cannot be reached: the jobs say so themselves.
     }
