@@ -36,6 +36,9 @@ export interface RecordKeeper {
   keep(record: TransactionRecord, dedupeMs: number): Promise<Received | null>;
 }
 
+/** As many numbers are remembered; with more, all records are looked through once more, which takes less memory. */
+const mostUnread = 10_000;
+
 /** How far the records in a store were read; the nodes that replace each other share it. */
 export class StoredProgress {
   /** The numbers of the records that are in the queue, or were sent and are not noted as such yet. */
@@ -54,7 +57,12 @@ export class StoredProgress {
    * number is not known.
    */
   leaveUnread(recordId: number): void {
-    this.unread.add(recordId);
+    if (this.unread.size < mostUnread) {
+      this.unread.add(recordId);
+    } else {
+      this.unread.clear();
+      this.unread.add(0);
+    }
     if (!this.isReading) {
       this.isReading = true;
       this.read?.();

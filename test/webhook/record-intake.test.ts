@@ -4,6 +4,7 @@ import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
 import { readPosted } from "../../src/webhook/posted-record.ts";
 import {
   RecordIntake,
+  StoredProgress,
   WebhookMemory,
   type NotTaken,
   type Received,
@@ -105,5 +106,17 @@ describe("records that wait in memory", () => {
   it("count so little that one alone always has room, whatever its texts hold", () => {
     const bytes = bytesOf(`{"id":1,"errorCode":0,"note":"${"{[,".repeat(330_000)}"}`);
     assert.ok(bytes < 2 * mega, `${bytes}`);
+  });
+});
+
+describe("how far the records of a store were read", () => {
+  it("is known of any number of records that arrive meanwhile, in little memory", () => {
+    const progress = new StoredProgress();
+    for (let recordId = 1; recordId <= 30_000; recordId += 1) {
+      progress.leaveUnread(recordId);
+    }
+    assert.ok(progress.unread.size <= 10_000, `${progress.unread.size} numbers`);
+    // All are read again from the first one on, of those that were not sent.
+    assert.ok(progress.unread.has(0));
   });
 });
