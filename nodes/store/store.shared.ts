@@ -5,6 +5,7 @@ import {
   type PropertyTable,
   type Saved,
 } from "../../src/properties/property-table.ts";
+import { poolSize, port, retainDays } from "../../src/properties/store-numbers.ts";
 
 const inBucket = { files: ["s3"] } as const;
 const inPostgres = { database: ["postgres"] } as const;
@@ -81,11 +82,8 @@ export const properties = {
   },
   /** Whether the name of the bucket is in the path of requests, and not in the host name. With Amazon S3, it is chosen automatically. */
   pathStyle: { kind: "flag", default: true, isAdvanced: true, when: inBucket },
-  /** For how many days nobody can delete the objects of a new package (Object Lock); 0: they can be deleted. */
   retainDays: {
-    kind: "number",
-    of: "count",
-    default: 0,
+    ...retainDays,
     icon: "lock",
     note: "note.retainDays",
     isAdvanced: true,
@@ -109,7 +107,7 @@ export const properties = {
     icon: "globe",
     when: inPostgres,
   },
-  port: { kind: "number", of: "port", default: 5432, icon: "plug", when: inPostgres },
+  port: { ...port, icon: "plug", when: inPostgres },
   databaseName: {
     kind: "text",
     default: "",
@@ -134,8 +132,7 @@ export const properties = {
   },
   /** Blank: the connection is not encrypted. */
   tls: { kind: "config", of: "tls-config", icon: "lock", note: "note.tls", when: inPostgres },
-  /** How many connections to the database this Node-RED has open at most. */
-  poolSize: { kind: "number", of: "amount", default: 5, icon: "random", isAdvanced: true, when: inPostgres },
+  poolSize: { ...poolSize, icon: "random", isAdvanced: true, when: inPostgres },
   /**
    * A PEM file with the root certificates that the signers of time stamps are checked against, for the evidence page and
    * for evidence nodes that name none; blank: they are not checked.

@@ -1,8 +1,11 @@
+import type { NumberKind } from "../../src/rules/numbers.ts";
 import type { Group, Property, PropertyTable } from "../../src/properties/property-table.ts";
 
 /** The prefix of shared keys in tables and scripts, and in forms. */
 const sharedMark = "shared:";
 const sharedNamespace = "@dimflow/node-red-dimensioner/dimensioner-device:";
+/** Whose keypad needs no decimal separator. */
+const wholeNumbers: ReadonlySet<NumberKind> = new Set(["amount", "count", "port"]);
 const advanced: Group = { legend: "shared:common.group.advanced" };
 
 /** The form of a type, a row for each saved property in the order of the table. */
@@ -70,7 +73,7 @@ function controlOf(id: string, name: string, property: Property): string {
       return `<select id="${id}">${options.join("")}</select>`;
     }
     case "number": {
-      const keys = property.of === "count" || property.of === "amount" ? "numeric" : "decimal";
+      const keys = wholeNumbers.has(property.of) ? "numeric" : "decimal";
       const shown = property.ifBlank ?? property.default;
       return `<input type="text" inputmode="${keys}" id="${id}" class="dimensioner-number" placeholder="${shown}" />`;
     }

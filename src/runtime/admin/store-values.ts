@@ -1,5 +1,6 @@
 import type { NodeAPI } from "node-red";
 import * as v from "valibot";
+import { poolSize, port, retainDays } from "../../properties/store-numbers.ts";
 import type { DatabaseLocation } from "../../store/database-location.ts";
 import type { BucketLocation } from "../../store/files-location.ts";
 import { SettingsReader } from "../config/settings.ts";
@@ -35,10 +36,6 @@ export const storeValues = v.object({
 });
 
 export type StoreValues = v.InferOutput<typeof storeValues>;
-
-const retainDays = { kind: "number", of: "count", default: 0 } as const;
-const port = { kind: "number", of: "port", default: 5432 } as const;
-const poolSize = { kind: "number", of: "amount", default: 5 } as const;
 
 /** The folder that the dialog names. Throws ERR_CONFIG. */
 export function folderOf(RED: NodeAPI, given: StoreValues): ReturnType<typeof readPackagesFolder> {
