@@ -49,7 +49,7 @@ export async function runFleet(plan: FleetPlan): Promise<FleetReport> {
   const server = await startPostgres();
   const [stub, simulator] = await Promise.all([
     startStub(),
-    startSimulator({ keepTransactions: plan.transactions }),
+    startSimulator({ keepTransactions: plan.transactions, keepBytes: Infinity }),
   ]);
   const figures = new FleetFigures(server, database);
   const run = new FleetRun({ server, stub, simulator, figures }, plan);
