@@ -52,7 +52,8 @@ async function claim(
     },
     ...(worker.isAlone ? [] : [otherWorkers(worker.id)]),
   ]);
-  const before = typeof stores[0]?.["folder"] === "string" ? stores[0]["folder"] : null;
+  const [store] = stores;
+  const before = typeof store?.["folder"] === "string" ? store["folder"] : null;
   if (before === key) {
     return true;
   }
@@ -78,7 +79,8 @@ async function claim(
       values: [key, before ?? ""],
     },
   ]);
-  return noted.length > 0;
+  // Without the row that each store has, there is nothing to compare: waiting for it would not end.
+  return noted.length > 0 || store === undefined;
 }
 
 /** Selects another worker whose lease has not ended. */
