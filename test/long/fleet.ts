@@ -40,7 +40,7 @@ await print({
   transactions,
   workers: 4,
   // Every few seconds: starting the next worker takes about as long as these packages.
-  kills: Math.ceil(transactions / 150),
+  kills: Math.ceil(transactions / 300),
   restarts: 5,
   bucketFailsMs: 60_000,
 });
