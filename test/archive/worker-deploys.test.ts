@@ -77,7 +77,11 @@ describe("archive: a deploy of one of several workers on a PostgreSQL database",
       const sequence = await beginSequence(before);
       await before.close();
       await Promise.all([kept, sequence.kept]);
-      assert.deepEqual(await other.archive.takeOver(taker), { count: 0, damagedJobs: [] });
+      assert.deepEqual(await other.archive.takeOver(taker), {
+        count: 0,
+        mayHaveMore: false,
+        damagedJobs: [],
+      });
 
       const after = await first.open();
       assert.deepEqual(after.findings, { movedAside: [], damagedJobs: [] });

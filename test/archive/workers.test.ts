@@ -72,6 +72,7 @@ describe("archive: several workers on one PostgreSQL database and one folder", (
       const sequence = await first.runner.submitMedia(begun, [mediumOf("first part")], part);
       assert.deepEqual(await second.archive.takeOver({ node: "node", isMine }), {
         count: 0,
+        mayHaveMore: false,
         damagedJobs: [],
       });
       await first.endLease();
@@ -154,6 +155,30 @@ describe("archive: several workers on one PostgreSQL database and one folder", (
         `missing-package ${paths[3]}`,
         `unlisted ${paths[0]}`,
       ]);
+    });
+  });
+
+  it("one takes over some jobs at once, so that others take some as well, and knows whether there are more", async () => {
+    await withWorkers(async (open) => {
+      const [first, second] = [await open(), await open()];
+      const { origin } = cloud.client.peer;
+      await Promise.all(
+        Array.from({ length: 51 }, (_, index) =>
+          first.runner.submit(intentOf(`waiting ${index}`, { origin, waitMs: 60_000 })),
+        ),
+      );
+      await first.endLease();
+      const take = async () => {
+        const { count, mayHaveMore } = await second.archive.takeOver({ node: "node", isMine });
+        return [count, mayHaveMore];
+      };
+      assert.deepEqual(
+        [await take(), await take()],
+        [
+          [50, true],
+          [1, false],
+        ],
+      );
     });
   });
 

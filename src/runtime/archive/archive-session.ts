@@ -201,13 +201,13 @@ export class ArchiveSession {
     for (let pauseMs = 0; !signal.aborted;) {
       await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => undefined);
       try {
-        const { damagedJobs } = await archive.takeOver({ node, isMine });
+        const { damagedJobs, mayHaveMore } = await archive.takeOver({ node, isMine });
         if (damagedJobs.length > 0) {
           onFindings({ movedAside: [], damagedJobs });
         }
         this.#dropsResumed = false;
         await this.#resumeAll(runner, concurrency);
-        pauseMs = takeOverEveryMs;
+        pauseMs = mayHaveMore ? 0 : takeOverEveryMs;
       } catch {
         // The others could not renew their leases either, and do so first.
         pauseMs = leaseSeconds * 1000;

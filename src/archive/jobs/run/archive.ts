@@ -6,7 +6,7 @@ import type { OpenedPackages } from "../../place/open-packages.ts";
 import { TransactionFinder } from "../../find/transaction-finder.ts";
 import { ActiveJobs } from "./active-jobs.ts";
 import { claimPlace } from "./claim-place.ts";
-import { AbandonedJobs, type Taker } from "../table/abandoned-jobs.ts";
+import { AbandonedJobs, type TakenOver, type Taker } from "../table/abandoned-jobs.ts";
 import { JobIntake } from "./job-intake.ts";
 import { EarlierJobs } from "../table/earlier-jobs.ts";
 import { JobEndings, type EndError } from "../seal/job-endings.ts";
@@ -192,12 +192,12 @@ export class Archive implements JobStore {
 
   /**
    * Takes over jobs of workers that have stopped, as far as there is room for them; `resume` of the node's runner
-   * continues with them. `count` is how many there were. Rejects with ERR_STORE.
+   * continues with them. Rejects with ERR_STORE.
    */
-  async takeOver(taker: Taker): Promise<{ readonly count: number; readonly damagedJobs: readonly string[] }> {
+  async takeOver(taker: Taker): Promise<TakenOver> {
     const most = Math.min(this.openJobs.room, mostTaken);
     if (this.isAlone || most === 0) {
-      return { count: 0, damagedJobs: [] };
+      return { count: 0, mayHaveMore: false, damagedJobs: [] };
     }
     const { jobs, damaged } = await this.#abandoned.take(taker, most);
     // This process may have had the job before, and still be at work on it: then it is not the time yet.
@@ -207,7 +207,7 @@ export class Archive implements JobStore {
     if (early.length > 0) {
       await this.#abandoned.giveBack(early.map(({ id }) => id));
     }
-    return { count: taken.length, damagedJobs: damaged };
+    return { count: taken.length, mayHaveMore: taken.length === most, damagedJobs: damaged };
   }
 
   /** Keeps the archive open until this work has settled, also if a close no longer waits for it. */

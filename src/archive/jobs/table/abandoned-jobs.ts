@@ -12,6 +12,16 @@ export interface Taker {
   readonly isMine: (job: OpenJob) => boolean;
 }
 
+/** What an archive has taken over from other workers. */
+export interface TakenOver {
+  /** How many jobs. */
+  readonly count: number;
+  /** Whether there were as many as it takes at once. */
+  readonly mayHaveMore: boolean;
+  /** Ids of jobs whose row in the database is not what was written. */
+  readonly damagedJobs: readonly string[];
+}
+
 /** The worker of a job that its worker has given back. */
 const nobody = "";
 
