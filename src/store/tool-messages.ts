@@ -13,10 +13,14 @@ export interface ToolRequest {
   readonly file: string;
 }
 
-/** One transaction for the thread. */
-export interface ToolTransaction {
+/** What the thread is to do with a database; the first transaction opens it. Each request has an answer with its `id`. */
+export interface ToolTask {
   readonly id: number;
-  readonly statements: readonly Statement[];
+  /** The number of the database in its thread. */
+  readonly database: number;
+  readonly request: ToolRequest;
+  /** One transaction, or the end of the database. */
+  readonly statements: readonly Statement[] | "close";
 }
 
 export type ToolAnswer =

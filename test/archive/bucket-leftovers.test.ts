@@ -5,6 +5,7 @@ import { plainDisk } from "../../src/archive/archive-disk.ts";
 import { BucketTidying } from "../../src/archive/place/bucket-tidying.ts";
 import { StagedMedia } from "../../src/archive/place/staged-media.ts";
 import { openForTool } from "../../src/archive/maintenance/index-source.ts";
+import { ToolThread } from "../../src/store/tool-database.ts";
 import { sha256Of } from "../../src/model/sha256.ts";
 import { useCredentials } from "../support/s3-servers.ts";
 import { startStub, type BucketStub } from "../support/s3-stub.ts";
@@ -29,6 +30,8 @@ const noPackages = { before: new Date(0) };
 describe("archive: what is left in a bucket", () => {
   useCredentials();
   const packages = packagesForBuckets();
+  const thread = new ToolThread();
+  after(() => thread.close());
   let archive: BucketArchive;
 
   /** The content of the manifest of a package, changed. */
@@ -217,7 +220,7 @@ describe("archive: what is left in a bucket", () => {
         }
         await archive.put(`${staged}/unknown/${medium}`, "x");
         await archive.put(`${staged}/other/letter.pdf`, "x");
-        const given = await openForTool(archive.index.given, "write");
+        const given = await openForTool(archive.index.given, "write", thread);
         try {
           await new StagedMedia(archive.files, plainDisk).removeOld(Date.now() + 60_000, given);
         } finally {
@@ -233,7 +236,7 @@ describe("archive: what is left in a bucket", () => {
       it("is removed by a worker with its own database, without a listing", async () => {
         await addUpload(left, "gone");
         await archive.put(`${left}/image.jpg`, "half");
-        const given = await openForTool(archive.index.given, "write");
+        const given = await openForTool(archive.index.given, "write", thread);
         try {
           const removed: string[] = [];
           const young = removeUploads({ files: archive.files, database: given }, { beforeMs: 0 });
@@ -389,10 +392,12 @@ describe("archive: what is left in a bucket", () => {
 
 /** Tidies a bucket as a worker does when it starts. */
 async function tidyOnce({ files, index }: BucketArchive): Promise<void> {
-  const database = await openForTool(index.given, "write");
+  const thread = new ToolThread();
   try {
+    const database = await openForTool(index.given, "write", thread);
     await new BucketTidying({ files, staged: null, database, signal: new AbortController().signal }).stop();
-  } finally {
     await database.close();
+  } finally {
+    await thread.close();
   }
 }

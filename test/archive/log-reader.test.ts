@@ -7,6 +7,7 @@ import { openBucketFiles } from "../../src/archive/files/open-files.ts";
 import { PrunedPackages } from "../../src/archive/maintenance/pruned-packages.ts";
 import { SeenPackages } from "../../src/archive/maintenance/seen-packages.ts";
 import { readS3Url } from "../../src/s3/bucket-address.ts";
+import { ToolThread } from "../../src/store/tool-database.ts";
 import { forTests } from "../support/s3-servers.ts";
 import { startStub } from "../support/s3-stub.ts";
 import { withFolder } from "../media/support.ts";
@@ -138,10 +139,12 @@ async function withPruned(
   const state = join(root, ".dimensioner-archive");
   await mkdir(state);
   await writeFile(join(state, "pruned.jsonl"), Buffer.concat(records.map(encodeLine)));
-  const seen = await SeenPackages.open();
+  const thread = new ToolThread();
   try {
+    const seen = await SeenPackages.open(thread);
     await body(new PrunedPackages(root, disk, seen));
-  } finally {
     await seen.close();
+  } finally {
+    await thread.close();
   }
 }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { mkdir, readdir, rename, rm, symlink } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { verifyArchive } from "../../src/archive/maintenance/commands.ts";
 import { Store } from "../../src/store/store.ts";
 import { withFolder } from "../media/support.ts";
 import { changeDatabase, copiesOfArchive, fillArchive, verify } from "./packages.ts";
@@ -50,6 +51,22 @@ describe("archive: dimensioner-verify with a database", () => {
         assert.ok(findings[0]?.problem.startsWith(said), findings[0]?.problem);
       });
     }
+  });
+
+  it("opens what it was given and its own database in one thread, since a thread takes longer to start than both", async () => {
+    await withArchive(async (root) => {
+      let started = 0;
+      const count = (): number => (started += 1);
+      process.on("worker", count);
+      try {
+        // In a folder, each database is looked into before it is opened.
+        const database = join(databaseOf(root), "..");
+        const { verdict } = await verifyArchive(root, { database, mayUseThread: false });
+        assert.deepEqual([verdict, started], ["ok", 1]);
+      } finally {
+        process.off("worker", count);
+      }
+    });
   });
 
   it("reads a database that Node-RED has open, and leaves nothing beside one that nobody has open", async () => {

@@ -1,4 +1,5 @@
 import { filesKey } from "../../store/files-location.ts";
+import { ToolThread } from "../../store/tool-database.ts";
 import type { ArchiveFiles } from "../files/archive-files.ts";
 import { namedFiles, openFiles } from "../files/open-files.ts";
 import { findDatabases } from "../maintenance/find-databases.ts";
@@ -69,11 +70,16 @@ async function inDatabase<T>(
   key: string,
   work: (source: EvidenceSource) => Promise<T>,
 ): Promise<T> {
-  const [file = given] = await findDatabases(given, key);
-  const database = await openForTool(file, "read");
+  const thread = new ToolThread();
   try {
-    return await work({ database, files, operation });
+    const [file = given] = await findDatabases(given, { key }, thread);
+    const database = await openForTool(file, "read", thread);
+    try {
+      return await work({ database, files, operation });
+    } finally {
+      await database.close();
+    }
   } finally {
-    await database.close();
+    await thread.close();
   }
 }

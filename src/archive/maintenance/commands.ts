@@ -13,6 +13,7 @@ import type {
   VerifyReport,
 } from "../../model/archive-reports.ts";
 import type { FilesLocation } from "../../store/files-location.ts";
+import { ToolThread } from "../../store/tool-database.ts";
 import { Copying } from "./copy.ts";
 import { openPlace, type OpenedPlace } from "./open-place.ts";
 import { pruneIndexes } from "./prune-index.ts";
@@ -58,17 +59,19 @@ export async function pruneArchive(
     await onPackage?.(one);
   };
   const place = await openPlace(folder, { signal });
+  const thread = new ToolThread();
   try {
     const pruning = new Pruning(place, { before, isDryRun: dryRun, signal });
     await watched("prune", pruning, { onProgress, signal }, take);
     const rows =
       database === undefined || dryRun
         ? { rowsRemoved: null, rowsKept: null }
-        : await pruneRows(place, database, signal);
-    const leftoversKept = rows.rowsKept ?? (await pruneLeftovers(place, options, take));
+        : await pruneRows(place, database, { thread, signal });
+    const leftoversKept = rows.rowsKept ?? (await pruneLeftovers(place, { ...options, thread }, take));
     const { leftover: leftovers, ...counts } = total;
     return { ...counts, leftovers, leftoversKept: place.files.kind === "s3" ? leftoversKept : null, ...rows };
   } finally {
+    await thread.close();
     await place.close();
   }
 }
@@ -100,10 +103,10 @@ export async function copyArchive(
 async function pruneRows(
   place: OpenedPlace,
   database: string,
-  signal: AbortSignal | undefined,
+  { thread, signal }: { readonly thread: ToolThread; readonly signal: AbortSignal | undefined },
 ): Promise<Pick<PruneReport, "rowsKept" | "rowsRemoved">> {
   try {
-    return { rowsRemoved: await pruneIndexes(place, database, signal), rowsKept: null };
+    return { rowsRemoved: await pruneIndexes(place, database, { thread, signal }), rowsKept: null };
   } catch (error) {
     throwCancelled("prune", signal);
     return { rowsRemoved: null, rowsKept: error instanceof Error ? error.message : String(error) };
@@ -113,7 +116,13 @@ async function pruneRows(
 /** Returns why it ended early; the packages are deleted all the same. */
 async function pruneLeftovers(
   place: OpenedPlace,
-  { database, dryRun, leftoverAgeMs = dayMs, signal }: PruneOptionsOfCommand,
+  {
+    database,
+    dryRun,
+    leftoverAgeMs = dayMs,
+    signal,
+    thread,
+  }: PruneOptionsOfCommand & { readonly thread: ToolThread },
   take: (one: PrunedPackage) => Promise<void>,
 ): Promise<string | null> {
   if (place.files.kind === "folder") {
@@ -121,7 +130,7 @@ async function pruneLeftovers(
   }
   const { LeftoverPruning } = await import("./prune-leftovers.ts");
   const beforeMs = Date.now() - leftoverAgeMs;
-  const options = { database, beforeMs, isDryRun: dryRun, signal };
+  const options = { database, thread, beforeMs, isDryRun: dryRun, signal };
   const pruning = new LeftoverPruning(place, place.files, options);
   try {
     for await (const one of pruning.run()) {

@@ -4,22 +4,34 @@ import { DimensionerError, isDimensionerError } from "../../errors/dimensioner-e
 import { isPostgresUrl } from "../../store/postgres-address.ts";
 import { systemError } from "../../store/sqlite-failures.ts";
 import { isAbsent } from "../archive-disk.ts";
+import type { ToolThread } from "../../store/tool-database.ts";
 import { IndexReader } from "./index-reader.ts";
 
 const facts = { surface: "store", operation: "database" } as const;
 
+/** A folder of packages or a bucket. */
+interface SoughtPlace {
+  /** The real path of the folder, or the key of the bucket. */
+  readonly key: string;
+  /** For people; the key if it is not given. */
+  readonly name?: string;
+}
+
 /**
  * Finds the databases of a path: the file itself or, in a folder such as the one in Node-RED's user directory, the
- * databases whose store has this folder of packages, or this bucket by its key, and damaged ones. Rejects with ERR_STORE if
- * there is none, or the path cannot be read. The address of a PostgreSQL database names one. `name`: the folder or bucket
- * for people.
+ * databases whose store has this folder of packages, or this bucket, and damaged ones. Rejects with ERR_STORE if there is
+ * none, or the path cannot be read. The address of a PostgreSQL database names one.
  */
-export async function findDatabases(given: string, root: string, name = root): Promise<readonly string[]> {
+export async function findDatabases(
+  given: string,
+  { key, name = key }: SoughtPlace,
+  thread: ToolThread,
+): Promise<readonly string[]> {
   if (isPostgresUrl(given)) {
     return [given];
   }
   try {
-    return (await stat(given)).isDirectory() ? await findIn(given, root, name) : [given];
+    return (await stat(given)).isDirectory() ? await findIn(given, { key, name }, thread) : [given];
   } catch (error) {
     if (isDimensionerError(error)) {
       throw error;
@@ -30,12 +42,16 @@ export async function findDatabases(given: string, root: string, name = root): P
   }
 }
 
-async function findIn(given: string, root: string, name: string): Promise<readonly string[]> {
-  const names = (await readdir(given)).filter((name) => name.endsWith(".sqlite")).sort();
+async function findIn(
+  given: string,
+  { key, name }: Required<SoughtPlace>,
+  thread: ToolThread,
+): Promise<readonly string[]> {
+  const names = (await readdir(given)).filter((file) => file.endsWith(".sqlite")).sort();
   const files: string[] = [];
-  for (const file of names.map((name) => join(given, name))) {
-    const folder = await folderOf(file);
-    if (folder === undefined || (folder !== null && (await isFolder(folder, root)))) {
+  for (const file of names.map((one) => join(given, one))) {
+    const folder = await folderOf(file, thread);
+    if (folder === undefined || (folder !== null && (await isFolder(folder, key)))) {
       files.push(file);
     }
   }
@@ -51,9 +67,9 @@ export async function isFolder(folder: string, root: string): Promise<boolean> {
 }
 
 /** The folder of a store's packages; null if it has none, undefined if the database does not contain it. */
-async function folderOf(file: string): Promise<string | null | undefined> {
+async function folderOf(file: string, thread: ToolThread): Promise<string | null | undefined> {
   try {
-    const index = await IndexReader.open(file);
+    const index = await IndexReader.open(file, thread);
     await index.close();
     return index.folder;
   } catch {

@@ -1,6 +1,7 @@
 import type { Finding } from "../../model/archive-reports.ts";
 import type { Row, SqlValue } from "../../store/database.ts";
 import { sha256Of } from "../../model/sha256.ts";
+import type { ToolThread } from "../../store/tool-database.ts";
 import { openIndexSource, type IndexSource } from "./index-source.ts";
 
 /** How many rows are read at once. */
@@ -45,8 +46,8 @@ export class IndexReader {
    * Rejects with ERR_STORE: the database is damaged, of another application, newer, or locked, or the disk reports an
    * error.
    */
-  static async open(given: string): Promise<IndexReader> {
-    const source = await openIndexSource(given);
+  static async open(given: string, thread: ToolThread): Promise<IndexReader> {
+    const source = await openIndexSource(given, thread);
     return new IndexReader(given, source, source.store);
   }
 

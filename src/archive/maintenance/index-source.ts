@@ -7,7 +7,7 @@ import { noTablesError, schemaName } from "../../store/postgres-failures.ts";
 import { migrations } from "../../store/schema.ts";
 import { failureError } from "../../store/sqlite-failures.ts";
 import { readLog } from "../../store/sqlite-log.ts";
-import { ToolDatabase } from "../../store/tool-database.ts";
+import type { ToolDatabase, ToolThread } from "../../store/tool-database.ts";
 
 /** The database of a store, opened by a program that is not its owner. */
 export interface IndexSource {
@@ -22,23 +22,23 @@ export interface IndexSource {
   check(): Promise<void>;
 }
 
-/** Opens the database of a store for reading: a file, or a PostgreSQL database by its address. Rejects with ERR_STORE. */
-export function openIndexSource(given: string): Promise<IndexSource> {
-  return isPostgresUrl(given) ? openPostgres(given) : openFile(given);
+/** Opens the database of a store for reading: a file, in the thread, or a PostgreSQL database by its address. Rejects with ERR_STORE. */
+export function openIndexSource(given: string, thread: ToolThread): Promise<IndexSource> {
+  return isPostgresUrl(given) ? openPostgres(given, thread) : openFile(given, thread);
 }
 
 /**
- * Opens the database of a store for a program that is not its owner, while its owner may have it open. Rejects with
+ * Opens the database of a store for a program that is not its owner, a file in the thread, while its owner may have it open. Rejects with
  * ERR_STORE, and with ERR_CONFIG for an address that is none.
  */
-export function openForTool(given: string, as: "read" | "write"): Promise<Database> {
+export function openForTool(given: string, as: "read" | "write", thread: ToolThread): Promise<Database> {
   return isPostgresUrl(given)
     ? PostgresDatabase.open({ address: readPostgresUrl(given), migrations, access: as })
-    : ToolDatabase.open({ as, file: given });
+    : thread.open({ as, file: given });
 }
 
-async function openPostgres(given: string): Promise<IndexSource> {
-  const database = await openForTool(given, "read");
+async function openPostgres(given: string, thread: ToolThread): Promise<IndexSource> {
+  const database = await openForTool(given, "read", thread);
   try {
     const [[store] = []] = await database.transaction([{ sql: "SELECT * FROM store" }]);
     if (store === undefined) {
@@ -81,8 +81,8 @@ async function hasTable(database: Database, name: string): Promise<boolean> {
   return tables.length > 0;
 }
 
-async function openFile(file: string): Promise<IndexSource> {
-  const database = await ToolDatabase.open({ as: "read", file });
+async function openFile(file: string, thread: ToolThread): Promise<IndexSource> {
+  const database = await thread.open({ as: "read", file });
   try {
     const [version = {}] = await database.select("PRAGMA user_version");
     if (Number(version["user_version"]) > migrations.length) {

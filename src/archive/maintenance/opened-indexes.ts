@@ -1,5 +1,6 @@
 import { isDimensionerError } from "../../errors/dimensioner-error.ts";
 import type { ArchiveNote, Finding, Unchecked } from "../../model/archive-reports.ts";
+import type { ToolThread } from "../../store/tool-database.ts";
 import { findDatabases, isFolder } from "./find-databases.ts";
 import { IndexReader } from "./index-reader.ts";
 import type { OpenedPlace } from "./open-place.ts";
@@ -10,12 +11,17 @@ export class OpenedIndexes {
   /** Those that can be read. */
   readonly readable: IndexReader[] = [];
   readonly #opened: IndexReader[] = [];
+  readonly #thread: ToolThread;
   readonly #unchecked: Unchecked[];
   readonly #notes: ArchiveNote[];
   #expected: { readonly packages: number; readonly bytes: number } | null = null;
 
-  /** Adds to these what cannot be checked, and what is worth knowing. */
-  constructor({ unchecked, notes }: { readonly unchecked: Unchecked[]; readonly notes: ArchiveNote[] }) {
+  /** Adds to these what cannot be checked, and what is worth knowing. Files are opened in the thread. */
+  constructor(
+    thread: ToolThread,
+    { unchecked, notes }: { readonly unchecked: Unchecked[]; readonly notes: ArchiveNote[] },
+  ) {
+    this.#thread = thread;
     this.#unchecked = unchecked;
     this.#notes = notes;
   }
@@ -28,7 +34,7 @@ export class OpenedIndexes {
   /** Opens the databases of a path. `below` is the path of the checked folder, as the indexes have it. */
   async *open(given: string, place: OpenedPlace, below: string): AsyncGenerator<Finding> {
     try {
-      for (const file of await findDatabases(given, place.key, place.location)) {
+      for (const file of await findDatabases(given, { key: place.key, name: place.location }, this.#thread)) {
         yield* this.#openOne(file, place, below);
       }
     } catch (error) {
@@ -42,7 +48,7 @@ export class OpenedIndexes {
 
   async *#openOne(file: string, { key }: OpenedPlace, below: string): AsyncGenerator<Finding> {
     try {
-      const index = await IndexReader.open(file);
+      const index = await IndexReader.open(file, this.#thread);
       this.#opened.push(index);
       await index.check();
       this.readable.push(index);

@@ -1,4 +1,5 @@
 import type { Database, Row, Statement } from "../../store/database.ts";
+import type { ToolThread } from "../../store/tool-database.ts";
 import { manifestFileName } from "../archive-disk.ts";
 import { findDatabases } from "./find-databases.ts";
 import { IndexReader } from "./index-reader.ts";
@@ -10,15 +11,25 @@ import { PruneLogReader, type PrunedLine } from "./prune-log.ts";
 /** How many lines of the log are looked up in one transaction. */
 const linesAtOnce = 500;
 
+interface PruneIndexOptions {
+  /** Files are opened in it. */
+  readonly thread: ToolThread;
+  readonly signal?: AbortSignal | undefined;
+}
+
 /**
  * Removes the rows of deleted packages from the indexes: of all packages in the log, since an earlier run may have
  * failed to. Node-RED may have a database open, so each transaction takes only milliseconds. Returns how many rows were
  * removed; rejects with ERR_STORE if a database cannot be written, and changes nothing in a damaged one.
  */
-export async function pruneIndexes(place: OpenedPlace, given: string, signal?: AbortSignal): Promise<number> {
+export async function pruneIndexes(
+  place: OpenedPlace,
+  given: string,
+  { thread, signal }: PruneIndexOptions,
+): Promise<number> {
   let removed = 0;
-  for (const file of await findDatabases(given, place.key, place.location)) {
-    removed += await pruneIndex(place, file, signal);
+  for (const file of await findDatabases(given, { key: place.key, name: place.location }, thread)) {
+    removed += await pruneIndex(place, file, { thread, signal });
   }
   return removed;
 }
@@ -26,16 +37,16 @@ export async function pruneIndexes(place: OpenedPlace, given: string, signal?: A
 async function pruneIndex(
   place: OpenedPlace,
   file: string,
-  signal: AbortSignal | undefined,
+  { thread, signal }: PruneIndexOptions,
 ): Promise<number> {
-  const index = await IndexReader.open(file);
+  const index = await IndexReader.open(file, thread);
   try {
     // Writing to a damaged file would increase the damage.
     await index.check();
   } finally {
     await index.close();
   }
-  const database = await openForTool(file, "write");
+  const database = await openForTool(file, "write", thread);
   let removed = 0;
   try {
     for await (const entries of new PruneLogReader(place.root, place.disk).read()) {

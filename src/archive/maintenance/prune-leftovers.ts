@@ -1,6 +1,7 @@
 import { isDimensionerError } from "../../errors/dimensioner-error.ts";
 import type { PrunedPackage } from "../../model/archive-reports.ts";
 import type { Database } from "../../store/database.ts";
+import type { ToolThread } from "../../store/tool-database.ts";
 import type { BucketFiles } from "../files/bucket-files.ts";
 import { removeUploads } from "./bucket-leftovers.ts";
 import { findDatabases } from "./find-databases.ts";
@@ -14,6 +15,8 @@ import type { LeftoverOptions } from "./remove-leftover.ts";
 interface LeftoverPruningOptions extends LeftoverOptions {
   /** The database of the store, or the folder that contains those of all stores that use the bucket. */
   readonly database: string | undefined;
+  /** Files are opened in it. */
+  readonly thread: ToolThread;
 }
 
 /**
@@ -66,11 +69,13 @@ export class LeftoverPruning {
   }
 
   async #open(opened: Database[]): Promise<readonly LeftoverDatabase[]> {
-    const { database: given, isDryRun } = this.#options;
+    const { database: given, isDryRun, thread } = this.#options;
     const { key, location } = this.#place;
     const databases: LeftoverDatabase[] = [];
-    for (const one of given === undefined ? [] : await findDatabases(given, key, location)) {
-      const database = await openForTool(one, isDryRun === true ? "read" : "write");
+    for (const one of given === undefined
+      ? []
+      : await findDatabases(given, { key, name: location }, thread)) {
+      const database = await openForTool(one, isDryRun === true ? "read" : "write", thread);
       opened.push(database);
       databases.push({ database, hasUploads: await hasUploads(one, database) });
     }

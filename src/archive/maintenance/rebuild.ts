@@ -11,7 +11,7 @@ import { migrations } from "../../store/schema.ts";
 import { systemError } from "../../store/sqlite-failures.ts";
 import { StoreDatabase } from "../../store/store-database.ts";
 import { identifyStore } from "../../store/store-identity.ts";
-import { ToolDatabase } from "../../store/tool-database.ts";
+import { ToolThread } from "../../store/tool-database.ts";
 import { manifestFileName } from "../archive-disk.ts";
 import { filesOf } from "../packages/manifest.ts";
 import { PackageIndex } from "../packages/package-index.ts";
@@ -87,19 +87,23 @@ export class Rebuild {
 
   async *#fillFile(place: OpenedPlace): AsyncGenerator<NotIndexed> {
     const file = await this.#findFile();
-    const lock = await ToolDatabase.open({ as: "lock", file });
+    const thread = new ToolThread();
     try {
-      const isWhole = await isWholeDatabase(file, place.key);
-      if (isWhole) {
-        // The owner of an intact database takes the lock itself.
+      const lock = await thread.open({ as: "lock", file });
+      try {
+        if (await isWholeDatabase(file, place.key, thread)) {
+          // The owner of an intact database takes the lock itself.
+          await lock.close();
+          yield* this.#complete(place, file);
+        } else {
+          const fresh = await beginDatabase(file);
+          yield* this.#make(place, fresh);
+        }
+      } finally {
         await lock.close();
-        yield* this.#complete(place, file);
-      } else {
-        const fresh = await beginDatabase(file);
-        yield* this.#make(place, fresh);
       }
     } finally {
-      await lock.close();
+      await thread.close();
     }
   }
 
@@ -188,13 +192,13 @@ export class Rebuild {
  * Whether a database can be completed; false if it is missing or damaged. Throws ERR_STORE if it belongs to another
  * folder.
  */
-async function isWholeDatabase(file: string, key: string): Promise<boolean> {
+async function isWholeDatabase(file: string, key: string, thread: ToolThread): Promise<boolean> {
   const found = await lstat(file).catch(() => undefined);
   if (found === undefined || (found.isFile() && found.size === 0)) {
     return false;
   }
   try {
-    const index = await IndexReader.open(file);
+    const index = await IndexReader.open(file, thread);
     try {
       await index.check();
       const { folder } = index;

@@ -1,6 +1,6 @@
 import { tmpdir } from "node:os";
 import type { Row, SqlValue, Statement } from "../../store/database.ts";
-import { ToolDatabase } from "../../store/tool-database.ts";
+import type { ToolDatabase, ToolThread } from "../../store/tool-database.ts";
 
 /** What a walk has found of a package, and its expected row in an index. */
 export interface SeenPackage {
@@ -77,8 +77,8 @@ export class SeenPackages {
     this.#database = database;
   }
 
-  static async open(): Promise<SeenPackages> {
-    const database = await ToolDatabase.open({ as: "temporary", file: tmpdir() });
+  static async open(thread: ToolThread): Promise<SeenPackages> {
+    const database = await thread.open({ as: "temporary", file: tmpdir() });
     await database.transaction(["PRAGMA cache_size = -16000", ...schema].map((sql) => ({ sql })));
     return new SeenPackages(database);
   }

@@ -9,6 +9,7 @@ import type {
 } from "../../model/archive-reports.ts";
 import type { FilesLocation } from "../../store/files-location.ts";
 import type { ArchiveDisk } from "../archive-disk.ts";
+import { ToolThread } from "../../store/tool-database.ts";
 import { checkChain } from "./chain-check.ts";
 import { checkComplete } from "./incomplete-check.ts";
 import { checkExport, exportedPackagesName, findExport, noteNeighbours } from "./export-check.ts";
@@ -70,7 +71,8 @@ export class Verification {
   readonly #unchecked: Unchecked[] = [];
   readonly #notes: ArchiveNote[] = [];
   readonly #opened: { close(): Promise<void> }[] = [];
-  readonly #indexes = new OpenedIndexes({ unchecked: this.#unchecked, notes: this.#notes });
+  readonly #thread = new ToolThread();
+  readonly #indexes = new OpenedIndexes(this.#thread, { unchecked: this.#unchecked, notes: this.#notes });
 
   constructor(folder: string | FilesLocation, options: VerifyOptions = {}) {
     this.#folder = folder;
@@ -111,12 +113,9 @@ export class Verification {
     const { root, start, hasState, disk } = place;
     const hasher = new FileHasher({ disk, signal, mayUseThread });
     this.#opened.push(place, hasher, this.#indexes);
-    const seen = await SeenPackages.open().catch(async (error: unknown) => {
-      await place.close();
-      throw error;
-    });
-    this.#opened.push(seen);
     try {
+      const seen = await SeenPackages.open(this.#thread);
+      this.#opened.push(seen);
       const pruned = hasState ? new PrunedPackages(root, disk, seen) : undefined;
       const below = start === root ? "" : `${start.slice(root.length + 1).replaceAll("\\", "/")}/`;
       const work: Work = { place, below, root, disk, seen, pruned, exported, hasher };
@@ -142,7 +141,11 @@ export class Verification {
         this.#notes.push(...(await findLeftovers(root, disk)));
       }
     } finally {
-      await Promise.all(this.#opened.map((one) => one.close()));
+      try {
+        await Promise.all(this.#opened.map((one) => one.close()));
+      } finally {
+        await this.#thread.close();
+      }
     }
   }
 
