@@ -8,7 +8,7 @@ import { runFlow } from "../../tools/demo/run-flow.ts";
 import { nodeRedMajor, startNodeRed, type NodeRed } from "../support/node-red.ts";
 import { readJson } from "./archive.ts";
 import { watchCanvas } from "./canvas.ts";
-import "./installed.ts";
+import "../package/installed.ts";
 import { quick } from "./several-examples.ts";
 
 describe("example 23: FlowFuse", () => {

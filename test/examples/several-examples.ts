@@ -12,7 +12,7 @@ import {
 import { runFlow } from "../../tools/demo/run-flow.ts";
 import { nodeRedMajor, startNodeRed, type NodeRed } from "../support/node-red.ts";
 import { watchCanvas } from "./canvas.ts";
-import "./installed.ts";
+import "../package/installed.ts";
 import { freePort } from "../support/servers.ts";
 
 /** One Node-RED that runs several examples at once against one simulator. */

@@ -31,8 +31,11 @@ export interface PostgresServer {
   remove(): Promise<void>;
 }
 
-/** Starts a server on a free port. If the tests run as root, it runs as `nobody`. */
-export async function startPostgres(): Promise<PostgresServer> {
+/**
+ * Starts a server on a free port. If the tests run as root, it runs as `nobody`. `isTidied`: whether it tidies its tables by
+ * itself (autovacuum), which costs some processor time for each database that it has.
+ */
+export async function startPostgres({ isTidied = true } = {}): Promise<PostgresServer> {
   const folder = await mkdtemp(join(tmpdir(), "postgres-"));
   // Where the tests run as root, the user of the server has to reach its files.
   await chmod(folder, 0o755);
@@ -58,6 +61,7 @@ export async function startPostgres(): Promise<PostgresServer> {
       "unix_socket_directories=",
       "-c",
       "ssl=on",
+      ...(isTidied ? [] : ["-c", "autovacuum=off"]),
     ],
     onLog: (line) => printed?.push(line),
     onError: (line) => printed?.push(line),
