@@ -311,7 +311,7 @@ describe("archive: what is left in a bucket", () => {
     });
 
     for (const [who, tidy] of [
-      ["a worker", () => tidyOnce(archive)],
+      ["a worker", () => tidyOnce(archive, thread)],
       [
         "dimensioner-prune",
         async () => void (await archive.prune({ ...noPackages, leftoverAgeMs: 86_400_000 })),
@@ -391,13 +391,11 @@ describe("archive: what is left in a bucket", () => {
 });
 
 /** Tidies a bucket as a worker does when it starts. */
-async function tidyOnce({ files, index }: BucketArchive): Promise<void> {
-  const thread = new ToolThread();
+async function tidyOnce({ files, index }: BucketArchive, thread: ToolThread): Promise<void> {
+  const database = await openForTool(index.given, "write", thread);
   try {
-    const database = await openForTool(index.given, "write", thread);
     await new BucketTidying({ files, staged: null, database, signal: new AbortController().signal }).stop();
-    await database.close();
   } finally {
-    await thread.close();
+    await database.close();
   }
 }

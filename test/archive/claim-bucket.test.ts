@@ -1,13 +1,11 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import type { Database } from "../../src/store/database.ts";
-import { SharedDatabase } from "../../src/store/shared-database.ts";
-import { Store } from "../../src/store/store.ts";
-import { RecordArrivals } from "../../src/store/record-arrivals.ts";
+import type { SharedDatabase } from "../../src/store/shared-database.ts";
 import { rejectsWith, withFolder } from "../media/support.ts";
 import { postgresOptions } from "../store/databases.ts";
 import { startStub, type BucketStub } from "../support/s3-stub.ts";
-import { bucketOf } from "./shared-store.ts";
+import { bucketOf, openSharedStore } from "./shared-store.ts";
 import { intentOf, mediumOf, openArchive, type Opened } from "./support.ts";
 
 type Transaction = Database["transaction"];
@@ -33,20 +31,11 @@ describe("archive: workers on a PostgreSQL database whose settings name differen
       try {
         await act(async (prefix, change = (real) => real) => {
           const files = bucketOf(stub.url(prefix), join(folder, `work ${databases.length}`));
-          const database = await SharedDatabase.open({ closedLeaseSeconds: 0, ...options });
+          const { store, database } = await openSharedStore(files, options, (real) => ({
+            transaction: change((statements) => real.transaction(statements)),
+            close: () => real.close(),
+          }));
           databases.push(database);
-          const changed = {
-            transaction: change((statements) => database.transaction(statements)),
-            close: () => database.close(),
-          };
-          const lease = {
-            database: changed,
-            worker: database.worker,
-            arrivals: new RecordArrivals(),
-            release: () => database.close(),
-          };
-          const location = { kind: "postgres", address: options.address } as const;
-          const store = new Store(location, files, { open: async () => lease });
           const one = await openArchive(folder, undefined, { store });
           opened.push(one);
           return one;

@@ -1,21 +1,28 @@
 import { RecordArrivals } from "../../src/store/record-arrivals.ts";
 import { readS3Url } from "../../src/s3/bucket-address.ts";
+import type { Database } from "../../src/store/database.ts";
 import type { BucketLocation, FilesLocation } from "../../src/store/files-location.ts";
 import { SharedDatabase, type SharedDatabaseOptions } from "../../src/store/shared-database.ts";
 import { Store } from "../../src/store/store.ts";
 
 /**
  * A store with a PostgreSQL database and its packages in a folder or somewhere else, as one of its workers has it open. Whoever uses it closes the database, and the lease
- * ends with it.
+ * ends with it. `seen`: the database as the store sees it.
  */
 export async function openSharedStore(
   files: FilesLocation | string,
   options: SharedDatabaseOptions,
+  seen: (real: Database) => Database = (real) => real,
 ): Promise<{ readonly store: Store; readonly database: SharedDatabase }> {
   const database = await SharedDatabase.open({ closedLeaseSeconds: 0, ...options });
   const { worker } = database;
   const location = { kind: "postgres", address: options.address } as const;
-  const lease = { database, worker, arrivals: new RecordArrivals(), release: () => database.close() };
+  const lease = {
+    database: seen(database),
+    worker,
+    arrivals: new RecordArrivals(),
+    release: () => database.close(),
+  };
   return {
     database,
     store: new Store(location, typeof files === "string" ? { kind: "folder", path: files } : files, {

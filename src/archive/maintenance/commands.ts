@@ -16,7 +16,7 @@ import type { FilesLocation } from "../../store/files-location.ts";
 import { ToolThread } from "../../store/tool-database.ts";
 import { Copying } from "./copy.ts";
 import { openPlace, type OpenedPlace } from "./open-place.ts";
-import { pruneIndexes } from "./prune-index.ts";
+import { pruneIndexes, type PruneIndexOptions } from "./prune-index.ts";
 import { Pruning } from "./prune.ts";
 import { Rebuild } from "./rebuild.ts";
 import { Verification, type VerifyOptions } from "./verify.ts";
@@ -103,12 +103,12 @@ export async function copyArchive(
 async function pruneRows(
   place: OpenedPlace,
   database: string,
-  { thread, signal }: { readonly thread: ToolThread; readonly signal: AbortSignal | undefined },
+  options: PruneIndexOptions,
 ): Promise<Pick<PruneReport, "rowsKept" | "rowsRemoved">> {
   try {
-    return { rowsRemoved: await pruneIndexes(place, database, { thread, signal }), rowsKept: null };
+    return { rowsRemoved: await pruneIndexes(place, database, options), rowsKept: null };
   } catch (error) {
-    throwCancelled("prune", signal);
+    throwCancelled("prune", options.signal);
     return { rowsRemoved: null, rowsKept: error instanceof Error ? error.message : String(error) };
   }
 }

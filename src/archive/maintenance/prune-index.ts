@@ -11,7 +11,7 @@ import { PruneLogReader, type PrunedLine } from "./prune-log.ts";
 /** How many lines of the log are looked up in one transaction. */
 const linesAtOnce = 500;
 
-interface PruneIndexOptions {
+export interface PruneIndexOptions {
   /** Files are opened in it. */
   readonly thread: ToolThread;
   readonly signal?: AbortSignal | undefined;
