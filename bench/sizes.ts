@@ -43,7 +43,7 @@ export function fullSizes(folder: string): Sizes {
     jobs: { jobs: [100, 1_000, 10_000], waitMs: 20_000, folder },
     verify: { packages: 16, videoBytes: 100 * megabyte, pictureBytes: megabyte / 2, rounds: 5, folder },
     load: {
-      rounds: 5,
+      rounds: 9,
       others: [
         "node-red-contrib-home-assistant-websocket",
         "@flowfuse/node-red-dashboard",

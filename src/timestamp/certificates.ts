@@ -26,16 +26,6 @@ export function readCertificate(der: Buffer): X509Certificate {
   }
 }
 
-/** Reads the certificates in a text in PEM form; none if there are none. Throws a ProblemError for a damaged one. */
-export function readPem(text: string): X509Certificate[] {
-  const found = text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
-  try {
-    return found.map((one) => new X509Certificate(one));
-  } catch (error) {
-    throw new ProblemError(phrase("timestampRootDamaged"), { cause: error });
-  }
-}
-
 /** The name of a certificate's owner as people know it. */
 export function nameOf({ subject }: X509Certificate): string {
   const part = (name: string): string | undefined => new RegExp(`^${name}=(.+)$`, "m").exec(subject)?.[1];

@@ -105,6 +105,23 @@ describe(`the packed package on Node ${process.versions.node} and Node-RED ${nod
     assert.equal(exitCode, 0);
   });
 
+  it("loads no dependency but valibot together with its node types", async () => {
+    const script = `
+      import { registerHooks } from "node:module";
+      const packages = new Set();
+      registerHooks({
+        load(url, context, next) {
+          packages.add(url.split("/node_modules/").at(-1).split("/")[0]);
+          return next(url, context);
+        },
+      });
+      await import(import.meta.resolve("${packageName}/package.json").replace("package.json", "dist/nodes/nodes.js"));
+      console.log([...packages].filter((name) => !name.startsWith("node:")).sort().join(" "));`;
+    const { stdout, stderr } = await packed.node("--input-type=module", "--eval", script);
+    assert.equal(stderr, "");
+    assert.equal(stdout.trim(), "@dimflow valibot");
+  });
+
   it("has a simulator that is started by its name", async () => {
     const { exitCode, stdout } = await packed.npm(
       "exec",

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { readPem } from "../../src/timestamp/certificates.ts";
+import { readPem } from "../../src/timestamp/pem.ts";
 import { createRequest, readRequest } from "../../src/timestamp/request.ts";
 import { readResponse } from "../../src/timestamp/token.ts";
 import { verifyTimestamp } from "../../src/timestamp/verify.ts";

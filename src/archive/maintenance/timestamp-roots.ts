@@ -1,7 +1,7 @@
 import type { X509Certificate } from "node:crypto";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { phrase, problemOf, ProblemError } from "../../errors/interpolation.ts";
-import { readPem } from "../../timestamp/certificates.ts";
+import { readPem } from "../../timestamp/pem.ts";
 import { plainDisk } from "../archive-disk.ts";
 import { openPlain } from "../packages/package-files.ts";
 
