@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { pruneArchive, rebuildIndex } from "../../src/archive/maintenance/commands.ts";
 import type { NotIndexed } from "../../src/model/archive-reports.ts";
 import { sharedPostgres } from "../support/shared-postgres.ts";
-import { postgresOptions } from "../store/databases.ts";
+import { emptyPostgresOptions } from "../store/databases.ts";
 import { copiesOfArchive, verify } from "./packages.ts";
 import { bundle, runChild } from "./processes.ts";
 
@@ -25,7 +25,7 @@ describe("archive: an index in PostgreSQL", () => {
     });
 
   beforeEach(async () => {
-    const { address } = await postgresOptions();
+    const { address } = await emptyPostgresOptions();
     const server = await sharedPostgres();
     ({ url } = address);
     query = (sql) => server.run(sql, url.split("/").at(-1));

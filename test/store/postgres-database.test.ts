@@ -12,7 +12,7 @@ import { serveEnding, serveVersion } from "../support/postgres-stub.ts";
 import { sharedPostgres } from "../support/shared-postgres.ts";
 import { tlsFile } from "../support/tls.ts";
 import { freePort } from "../support/servers.ts";
-import { postgresOptions } from "./databases.ts";
+import { emptyPostgresOptions } from "./databases.ts";
 
 describe("a PostgreSQL database", () => {
   let server: PostgresServer;
@@ -42,7 +42,7 @@ describe("a PostgreSQL database", () => {
     server = await sharedPostgres();
   });
   beforeEach(async () => {
-    options = await postgresOptions();
+    options = await emptyPostgresOptions();
     name = options.address.url.split("/").at(-1) ?? "";
   });
   afterEach(async () => {
@@ -98,7 +98,7 @@ describe("a PostgreSQL database", () => {
     const owner = await makeUser(`owner_of_${name}`);
     await server.run(`ALTER DATABASE ${name} OWNER TO ${owner}`);
     assert.equal((await open({ address: addressFor(owner) })).isNew, true);
-    const { address } = await postgresOptions();
+    const { address } = await emptyPostgresOptions();
     const guest = await makeUser(`guest_of_${name}`);
     const other = address.url.split("/").at(-1) ?? "";
     const denied = {

@@ -16,8 +16,11 @@ export interface PostgresServer {
   readonly port: number;
   /** For tests: its superuser may do everything in each database. */
   readonly admin: { readonly user: string; readonly password: string };
-  /** Makes a database for one test. Its order of texts is not that of their bytes, as in most databases of users. */
-  makeDatabase(): Promise<string>;
+  /**
+   * Makes a database for one test, as a copy of another one if that is given. Its order of texts is not that of their bytes, as in
+   * most databases of users.
+   */
+  makeDatabase(template?: string): Promise<string>;
   /** Runs statements as the superuser, and returns the rows of the last one. */
   run(sql: string, database?: string): Promise<Record<string, unknown>[]>;
   /** Runs a statement in a transaction that lasts until the returned function is called. */
@@ -103,9 +106,10 @@ export async function startPostgres({ isTidied = true } = {}): Promise<PostgresS
     port,
     admin: { user: "postgres", password },
     run,
-    async makeDatabase() {
+    async makeDatabase(template = "template1") {
       const name = `test_${(made += 1)}`;
-      await run(`CREATE DATABASE ${name}`);
+      // Files that are copied as they are cost a third of files that are written into PostgreSQL's log.
+      await run(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
       return name;
     },
     async hold(sql, database) {
