@@ -149,7 +149,7 @@ describe("dimensioner-store in a real Node-RED", () => {
   });
 
   it("works when it is pressed many times at once", async () => {
-    const pressed = await Promise.all(Array.from({ length: 4 }, (_none, index) => test(`new-${index % 2}`)));
+    const pressed = await Promise.all(Array.from({ length: 10 }, (_none, index) => test(`new-${index % 2}`)));
     for (const lines of pressed) {
       assert.equal(lineOf(lines, "folderNames")?.state, "good");
       assert.equal(lineOf(lines, "database")?.state, "good");
