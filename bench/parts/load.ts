@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { median } from "../median.ts";
 import { startNodeRed } from "../node-red.ts";
 import type { Progress } from "../progress.ts";
 import { repository, type Runtime } from "../runtimes.ts";
@@ -82,8 +83,7 @@ async function loadInTurn(
   await mkdir(without);
   await addDriver(without);
   const userDirs = [without, ...installed.map(({ userDir }) => userDir)];
-  // What else the computer does can only lengthen a start, and by more than a package does: so the shortest start counts.
-  const shortest = userDirs.map(() => Infinity);
+  const found = userDirs.map((): number[] => []);
   for (let round = 0; round <= rounds; round++) {
     progress(
       `${runtime.title}: starting with each package, ${round === 0 ? "to warm up" : `round ${round}`}`,
@@ -92,17 +92,18 @@ async function loadInTurn(
       const ms = await timeLoad(runtime, userDir);
       // The first start reads files that are not in the system's cache.
       if (round > 0) {
-        shortest[index] = Math.min(shortest[index] ?? Infinity, ms);
+        found[index]?.push(ms);
       }
     }
   }
-  const [baseMs = Infinity, ...packageMs] = shortest;
+  // Not the median of the differences: other work on the computer lengthens single starts by more than a package does.
+  const [baseMs = 0, ...packageMs] = found.map(median);
   return installed.map(({ name, installedBytes, nodeTypes }, index) => ({
     runtime: runtime.title,
     package: name,
     installedBytes,
     nodeTypes,
-    loadMs: (packageMs[index] ?? Infinity) - baseMs,
+    loadMs: (packageMs[index] ?? 0) - baseMs,
     problem: null,
   }));
 }
