@@ -44,12 +44,17 @@ describe("example 10: evidence archive", () => {
   });
 
   it("says what holds a job up, which goes on by itself, and what ends one", async () => {
+    await run.press(example, begins, ["Recording"]);
     const { faults } = run.simulator;
     const path = "/api/transactionmedia/";
     faults.add({ surface: "cloud", path, times: 0, fault: { kind: "status", status: 401 } });
-    const held = await run.press(example, packed, ["Delayed"]);
+    const held = await run.press(example, packed, ["Delayed", "Archived"], ({ node, event }) => {
+      if (event.kind === "debug" && node.name === "Delayed") {
+        faults.clear();
+      }
+    });
     assert.match(held.get("Delayed") ?? "", /ERR_UNAUTHORIZED/);
-    run.simulator.reset();
+    await expectWholePackage(held.get("Archived") ?? "");
     faults.add({ surface: "cloud", path, times: 1, fault: { kind: "status", status: 410 } });
     const ended = await run.press(example, packed, ["What to do"]);
     assert.match(ended.get("What to do") ?? "", /410/);

@@ -9,7 +9,7 @@ import {
   together,
   type FlowNode,
 } from "../../tools/demo/examples.ts";
-import { runFlow } from "../../tools/demo/run-flow.ts";
+import { runFlow, type FlowRun } from "../../tools/demo/run-flow.ts";
 import { nodeRedMajor, startNodeRed, type NodeRed } from "../support/node-red.ts";
 import { watchCanvas } from "./canvas.ts";
 import "../package/installed.ts";
@@ -21,7 +21,12 @@ export interface ExamplesRun {
   readonly nodeRed: NodeRed;
   readonly archive: string;
   /** Presses a button of one example; resolves with what the awaited debug nodes said, fails when another one prints something. */
-  press(example: string, button: string, until: readonly string[]): Promise<Map<string, string>>;
+  press(
+    example: string,
+    button: string,
+    until: readonly string[],
+    onSeen?: FlowRun["onSeen"],
+  ): Promise<Map<string, string>>;
   /** Ends everything; fails if a status was unreadable or the log has an error. */
   close(): Promise<void>;
 }
@@ -75,12 +80,13 @@ export async function startExamples(
       flows.set(example, nodes.map(adapt));
     }
     await nodeRed.deploy(together([...flows.values()]));
-    const press = (example: string, button: string, until: readonly string[]) =>
+    const press: ExamplesRun["press"] = (example, button, until, onSeen = () => undefined) =>
       runFlow({
         url: nodeRed.url,
         nodes: flows.get(example) ?? [],
         press: button,
         until,
+        onSeen,
         timeoutMs: 120_000,
       });
     const end = async (): Promise<void> => {
