@@ -132,7 +132,7 @@ export const properties = {
   },
   /** Blank: the connection is not encrypted. */
   tls: { kind: "config", of: "tls-config", icon: "lock", note: "note.tls", when: inPostgres },
-  poolSize: { ...poolSize, icon: "random", isAdvanced: true, when: inPostgres },
+  poolSize: { ...poolSize, icon: "random", isAdvanced: true, note: "note.poolSize", when: inPostgres },
   /**
    * A PEM file with the root certificates that the signers of time stamps are checked against, for the evidence page and
    * for evidence nodes that name none; blank: they are not checked.
