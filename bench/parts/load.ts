@@ -82,28 +82,27 @@ async function loadInTurn(
   const without = join(folder, "without");
   await mkdir(without);
   await addDriver(without);
-  const userDirs = [without, ...installed.map(({ userDir }) => userDir)];
-  const found = userDirs.map((): number[] => []);
+  const base = { userDir: without, starts: [] as number[] };
+  const packages = installed.map((one) => ({ ...one, starts: [] as number[] }));
   for (let round = 0; round <= rounds; round++) {
     progress(
       `${runtime.title}: starting with each package, ${round === 0 ? "to warm up" : `round ${round}`}`,
     );
-    for (const [index, userDir] of userDirs.entries()) {
+    for (const { userDir, starts } of [base, ...packages]) {
       const ms = await timeLoad(runtime, userDir);
       // The first start reads files that are not in the system's cache.
       if (round > 0) {
-        found[index]?.push(ms);
+        starts.push(ms);
       }
     }
   }
-  // Not the median of the differences: other work on the computer lengthens single starts by more than a package does.
-  const [baseMs = 0, ...packageMs] = found.map(median);
-  return installed.map(({ name, installedBytes, nodeTypes }, index) => ({
+  return packages.map(({ name, installedBytes, nodeTypes, starts }) => ({
     runtime: runtime.title,
     package: name,
     installedBytes,
     nodeTypes,
-    loadMs: (packageMs[index] ?? 0) - baseMs,
+    // Not the median of the differences: other work on the computer lengthens single starts by more than a package does.
+    loadMs: median(starts) - median(base.starts),
     problem: null,
   }));
 }

@@ -10,7 +10,7 @@ import type { PruneReport } from "../../src/model/archive-reports.ts";
 import { sha256Of } from "../../src/model/sha256.ts";
 import { readS3Url } from "../../src/s3/bucket-address.ts";
 import type { BucketLocation } from "../../src/store/files-location.ts";
-import { postgresOptions } from "../store/databases.ts";
+import { databaseNameIn, postgresOptions } from "../store/databases.ts";
 import { forTests, s3Servers, sourceOf, type BucketServer } from "../support/s3-servers.ts";
 import { sharedPostgres } from "../support/shared-postgres.ts";
 import { copiesOfArchive } from "./packages.ts";
@@ -46,10 +46,10 @@ export const indexDatabases: Readonly<Record<string, () => Promise<IndexDatabase
   SQLite: openSqlite,
   PostgreSQL: async () => {
     const server = await sharedPostgres();
-    const { url } = (await postgresOptions()).address;
-    const name = url.slice(url.lastIndexOf("/") + 1);
+    const { address } = await postgresOptions();
+    const name = databaseNameIn(address);
     return {
-      given: url,
+      given: address.url,
       run: (sql) => server.run(`SET search_path TO dimensioner; ${sql}`, name),
       close: async () => void (await server.run(`DROP DATABASE ${name}`)),
     };

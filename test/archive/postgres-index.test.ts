@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { pruneArchive, rebuildIndex } from "../../src/archive/maintenance/commands.ts";
 import type { NotIndexed } from "../../src/model/archive-reports.ts";
 import { sharedPostgres } from "../support/shared-postgres.ts";
-import { emptyPostgresOptions } from "../store/databases.ts";
+import { databaseNameIn, emptyPostgresOptions } from "../store/databases.ts";
 import { copiesOfArchive, verify } from "./packages.ts";
 import { bundle, runChild } from "./processes.ts";
 
@@ -28,7 +28,7 @@ describe("archive: an index in PostgreSQL", () => {
     const { address } = await emptyPostgresOptions();
     const server = await sharedPostgres();
     ({ url } = address);
-    query = (sql) => server.run(sql, url.split("/").at(-1));
+    query = (sql) => server.run(sql, databaseNameIn(address));
   });
 
   it("has the rows that the store's own index has, and is completed by a second run", async () => {

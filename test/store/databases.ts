@@ -1,4 +1,4 @@
-import { readPostgresUrl } from "../../src/store/postgres-address.ts";
+import { type PostgresAddress, readPostgresUrl } from "../../src/store/postgres-address.ts";
 import { PostgresDatabase, type PostgresOptions } from "../../src/store/postgres-database.ts";
 import { migrations } from "../../src/store/schema.ts";
 import { sharedPostgres } from "../support/shared-postgres.ts";
@@ -24,7 +24,7 @@ async function openTestPostgres(): Promise<TestDatabase> {
   const open = () => PostgresDatabase.open(options);
   return reopening(open, {
     remove: async () => {
-      await server.run(`DROP DATABASE ${nameIn(options)}`);
+      await server.run(`DROP DATABASE ${databaseNameIn(options.address)}`);
     },
     explain: (statements) => [
       // Reading a small table as a whole is faster, so it would not use an index.
@@ -34,6 +34,7 @@ async function openTestPostgres(): Promise<TestDatabase> {
   });
 }
 
+/** The name of a database that nothing but its tables is in, for copies. */
 let withTables: Promise<string> | undefined;
 
 /** The address of a new database with the tables of a store on the PostgreSQL server that all tests share, as its superuser opens it. */
@@ -41,7 +42,7 @@ export async function postgresOptions(): Promise<PostgresOptions> {
   // To copy a database costs a fifth of making its tables.
   withTables ??= optionsOf().then(async (options) => {
     await (await PostgresDatabase.open(options)).close();
-    return nameIn(options);
+    return databaseNameIn(options.address);
   });
   return await optionsOf(await withTables);
 }
@@ -62,6 +63,7 @@ async function optionsOf(template?: string): Promise<PostgresOptions> {
   return { address, migrations, access: "create" };
 }
 
-function nameIn({ address: { url } }: PostgresOptions): string {
+/** The name of a test's database. */
+export function databaseNameIn({ url }: PostgresAddress): string {
   return url.slice(url.lastIndexOf("/") + 1);
 }

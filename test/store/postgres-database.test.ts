@@ -12,7 +12,7 @@ import { serveEnding, serveVersion } from "../support/postgres-stub.ts";
 import { sharedPostgres } from "../support/shared-postgres.ts";
 import { tlsFile } from "../support/tls.ts";
 import { freePort } from "../support/servers.ts";
-import { emptyPostgresOptions } from "./databases.ts";
+import { databaseNameIn, emptyPostgresOptions } from "./databases.ts";
 
 describe("a PostgreSQL database", () => {
   let server: PostgresServer;
@@ -43,7 +43,7 @@ describe("a PostgreSQL database", () => {
   });
   beforeEach(async () => {
     options = await emptyPostgresOptions();
-    name = options.address.url.split("/").at(-1) ?? "";
+    name = databaseNameIn(options.address);
   });
   afterEach(async () => {
     await Promise.all(opened.splice(0).map((database) => database.close()));
@@ -100,7 +100,7 @@ describe("a PostgreSQL database", () => {
     assert.equal((await open({ address: addressFor(owner) })).isNew, true);
     const { address } = await emptyPostgresOptions();
     const guest = await makeUser(`guest_of_${name}`);
-    const other = address.url.split("/").at(-1) ?? "";
+    const other = databaseNameIn(address);
     const denied = {
       code: "ERR_STORE",
       sentence: "postgresDenied",
