@@ -45,6 +45,38 @@ describe("npm run test:repeat", () => {
     assert.equal(exitCode, 0);
   });
 
+  it("has each busy loop in a session of its own, as Linux shares the processor among sessions", async function () {
+    if (process.platform !== "linux") {
+      // Others share it among processes.
+      this.skip();
+    }
+    const file = join(folder, "sessions.test.ts");
+    const found = join(folder, "sessions.json");
+    await writeFile(
+      file,
+      `import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+      it("looks", () => {
+        const processes = readdirSync("/proc").filter((name) => /^[0-9]+$/.test(name)).flatMap((pid) => {
+          try {
+            const [, parent, , session] = readFileSync("/proc/" + pid + "/stat", "utf8").split(") ").pop().split(" ");
+            return Number(parent) === process.ppid ? [Number(session)] : [];
+          } catch {
+            return [];
+          }
+        });
+        writeFileSync(${JSON.stringify(found)}, JSON.stringify(processes));
+      });`,
+    );
+    const { stdout, exitCode } = await repeat("--times", "1", "--busy", "3", file);
+    const [, logs = ""] = /^What the rounds print is kept in (.+)$/m.exec(stdout) ?? [];
+    await rm(logs, { recursive: true });
+    assert.equal(exitCode, 0, stdout);
+    const sessions: unknown = JSON.parse(await readFile(found, "utf8"));
+    assert.ok(Array.isArray(sessions));
+    // The test itself and the three loops.
+    assert.deepEqual([sessions.length, new Set(sessions).size], [4, 4]);
+  });
+
   it("names the test that failed in one of the rounds, and ends with an exit code other than 0", async () => {
     const file = join(folder, "wavering.test.ts");
     await writeFile(
