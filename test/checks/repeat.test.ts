@@ -23,19 +23,19 @@ describe("npm run test:repeat", () => {
       stdio: ["ignore", "pipe", "pipe"],
     });
     const [stdout] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
-    return { exitCode: child.exitCode, stdout };
+    const [, logs = ""] = /^What the rounds print is kept in (.+)\n/.exec(stdout) ?? [];
+    return { exitCode: child.exitCode, stdout, logs };
   }
 
   it("runs the files alone and beside busy loops, and counts each round", async () => {
     const file = join(folder, "steady.test.ts");
     await writeFile(file, `describe("a part", () => { it("holds", () => {}); });`);
-    const { exitCode, stdout } = await repeat("--times", "2", "--busy", "2", file);
+    const { exitCode, stdout, logs } = await repeat("--times", "2", "--busy", "2", file);
     const rounds = stdout.split("\n").map((line) => line.replace(/ \(\d+ s\)$/, ""));
-    const [, logs = ""] = /^What the rounds print is kept in (.+)$/.exec(rounds.shift() ?? "") ?? [];
     assert.equal((await readdir(logs)).length, 4);
     assert.match(await readFile(join(logs, "round-2-of-2-alone.log"), "utf8"), /steady\.test\.ts: 1 passed/);
     await rm(logs, { recursive: true });
-    assert.deepEqual(rounds.slice(0, 4), [
+    assert.deepEqual(rounds.slice(1, 5), [
       "round 1 of 2, alone: 1 passed, 0 failed",
       "round 2 of 2, alone: 1 passed, 0 failed",
       "round 1 of 2, beside 2 busy loops: 1 passed, 0 failed",
@@ -67,10 +67,9 @@ describe("npm run test:repeat", () => {
         writeFileSync(${JSON.stringify(found)}, JSON.stringify(processes));
       });`,
     );
-    const { stdout, exitCode } = await repeat("--times", "1", "--busy", "3", file);
-    const [, logs = ""] = /^What the rounds print is kept in (.+)$/m.exec(stdout) ?? [];
-    await rm(logs, { recursive: true });
+    const { exitCode, stdout, logs } = await repeat("--times", "1", "--busy", "3", file);
     assert.equal(exitCode, 0, stdout);
+    await rm(logs, { recursive: true });
     const sessions: unknown = JSON.parse(await readFile(found, "utf8"));
     assert.ok(Array.isArray(sessions));
     // The test itself and the three loops.
@@ -89,13 +88,12 @@ describe("npm run test:repeat", () => {
         if (isSecond) throw new Error("this time");
       });`,
     );
-    const { exitCode, stdout } = await repeat("--times", "2", "--busy", "0", file);
+    const { exitCode, stdout, logs } = await repeat("--times", "2", "--busy", "0", file);
     assert.match(stdout, /round 1 of 2, alone: 1 passed, 0 failed/);
     assert.match(stdout, /round 2 of 2, alone: 0 passed, 1 failed/);
     assert.match(stdout, /^FAIL .*wavering\.test\.ts: wavers\n +Error: this time/m);
     assert.match(stdout, /^FAIL \[round 2 of 2, alone\] .*wavering\.test\.ts: wavers\n +Error: this time/m);
     assert.match(stdout, /\nFailed:\n {2}\[round 2 of 2, alone\] .*: wavers\n1 passed, 1 failed\n$/);
-    const [, logs = ""] = /^What the rounds print is kept in (.+)$/m.exec(stdout) ?? [];
     await rm(logs, { recursive: true });
     assert.equal(exitCode, 1);
   });
