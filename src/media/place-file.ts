@@ -1,7 +1,9 @@
+import type { Stats } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileError, systemCode, throwIfAborted, type Disk, type TransferFacts } from "./disk.ts";
+import { timedOut } from "./disk-guard.ts";
 import { numberedName, numbersInUse } from "./file-names.ts";
 import { compareWith } from "./same-content.ts";
 import { sha256Of } from "../model/sha256.ts";
@@ -11,7 +13,11 @@ export type IfExists = "error" | "rename" | "replace";
 
 const mostNumbers = 100_000;
 const claimPollMs = 20;
-const claimStaleMs = 3_000;
+/** A claim that nobody has touched for so long is that of a process that is gone. */
+const claimStaleMs = 6_000;
+/** A claim that is older may be lost in the next moment, so nothing is renamed under it any more. */
+const claimSureMs = 3_000;
+const mostClaims = 5;
 
 /** What is needed to give a finished file its name. */
 export interface Placement {
@@ -153,23 +159,44 @@ async function moveIfFree(placement: Placement, path: string): Promise<boolean> 
 async function moveUnderClaim({ part, folder, disk, facts }: Placement, path: string): Promise<boolean> {
   const digest = sha256Of(basename(path));
   const claim = join(folder, `.dimensioner-${digest.slice(0, 36)}.name`);
-  const held = await holdClaim(claim, disk, facts);
-  try {
-    await held.close();
-    if (await exists(path, disk)) {
-      return false;
+  for (let claims = 0; claims < mostClaims; claims += 1) {
+    const held = await holdClaim(claim, disk, facts);
+    const heldAtMs = performance.now();
+    const isSure = (): boolean => performance.now() - heldAtMs < claimSureMs;
+    let id = "";
+    try {
+      id = idOf(await held.stat());
+      await held.close();
+      if (await exists(path, disk)) {
+        return false;
+      }
+      // A process or a share can be held up for longer than a claim lasts; then somebody else may have the name by now.
+      if (isSure()) {
+        await disk.rename(part, path);
+        return true;
+      }
+    } finally {
+      if (isSure() || (await isClaimOf(id, claim, disk))) {
+        await disk.unlink(claim).catch(() => undefined);
+      }
     }
-    await disk.rename(part, path);
-    return true;
-  } finally {
-    await disk.unlink(claim).catch(() => undefined);
   }
+  throw timedOut("rename");
 }
 
-/**
- * Waits until the claim is free. A claim takes moments only, so one that was not touched for seconds is that of a
- * killed process.
- */
+/** Whether a claim is not that of another save by now. */
+async function isClaimOf(id: string, claim: string, disk: Disk): Promise<boolean> {
+  return await disk.lstat(claim).then(
+    (stats) => idOf(stats) === id,
+    () => false,
+  );
+}
+
+function idOf({ ino, mtimeMs }: Stats): string {
+  return `${ino} ${mtimeMs}`;
+}
+
+/** Waits until the claim is free. */
 async function holdClaim(claim: string, disk: Disk, facts: TransferFacts): Promise<FileHandle> {
   let seen = "";
   let seenAtMs = 0;
@@ -182,10 +209,7 @@ async function holdClaim(claim: string, disk: Disk, facts: TransferFacts): Promi
       }
     }
     throwIfAborted(facts);
-    const holder = await disk.lstat(claim).then(
-      ({ ino, mtimeMs }) => `${ino} ${mtimeMs}`,
-      () => "",
-    );
+    const holder = await disk.lstat(claim).then(idOf, () => "");
     if (holder !== seen) {
       seen = holder;
       seenAtMs = performance.now();
