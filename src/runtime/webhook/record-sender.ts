@@ -30,8 +30,17 @@ interface Sent {
   readonly missed: Missed[];
 }
 
-/** How long a message is followed: with each wire that it passes it takes another turn, some milliseconds on a busy loop. */
+/**
+ * How long a message is followed: with each wire that it passes it takes another turn, some milliseconds on a busy loop. A
+ * turn can also take longer than a second, as one in which many nodes are closed.
+ */
 const followedMs = 1_000;
+const followedTurns = 20;
+
+interface Followed {
+  readonly sinceMs: number;
+  readonly sinceTurn: number;
+}
 
 /**
  * Sends records into the flow so that a deploy loses none. Node-RED delivers a message one turn of the event loop after
@@ -48,7 +57,8 @@ export class RecordSender implements Target<Received> {
   /** By `_msgid`. */
   readonly #sent = new Map<string, Sent>();
   /** When the messages of earlier turns were sent, by `_msgid`, the oldest first. */
-  readonly #followed = new Map<string, number>();
+  readonly #followed = new Map<string, Followed>();
+  #turn = 0;
   #late: Missed[] = [];
   #isStopping = false;
 
@@ -98,7 +108,7 @@ export class RecordSender implements Target<Received> {
 
   /** Returns the records of the last turn that no node has received. */
   unreached(): readonly Received[] {
-    const now = performance.now();
+    const now = { sinceMs: performance.now(), sinceTurn: ++this.#turn };
     const again: Received[] = [];
     for (const [_msgid, { received, reached, missed }] of this.#sent) {
       if (reached === 0 && missed.length > 0) {
@@ -109,8 +119,8 @@ export class RecordSender implements Target<Received> {
       }
     }
     this.#sent.clear();
-    for (const [_msgid, since] of this.#followed) {
-      if (now - since <= followedMs) {
+    for (const [_msgid, { sinceMs, sinceTurn }] of this.#followed) {
+      if (now.sinceMs - sinceMs <= followedMs || now.sinceTurn - sinceTurn <= followedTurns) {
         break;
       }
       this.#followed.delete(_msgid);
