@@ -2,6 +2,7 @@ import type { Dispatcher } from "undici";
 import type { SentenceKey } from "../errors/sentences.ts";
 import type { Call, Peer } from "./call.ts";
 import type { Connections } from "./connections.ts";
+import { afterLimit } from "../time/after-limit.ts";
 import { callFailure, connectFailure, outcomeOf, wireFailure, type RequestProgress } from "./failures.ts";
 
 /** Header fields of a response, with lower-case names. */
@@ -65,7 +66,7 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
   readonly #end = Promise.withResolvers<void>();
   readonly #onAbort = (): void => this.#endWith("cancelledClose");
   #controller: Dispatcher.DispatchController | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  #stopTimer = (): void => undefined;
   #progress: RequestProgress = "not-sent";
   #ended = false;
   #paused = false;
@@ -89,7 +90,7 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
       return this.#end.promise;
     }
     signal?.addEventListener("abort", this.#onAbort);
-    this.#timer = setTimeout(() => this.#onTimer(), Math.max(1, Math.min(this.#leftMs(), connectMs)));
+    this.#startTimer(Math.max(1, Math.min(this.#leftMs(), connectMs)));
     this.#dispatch();
     return this.#end.promise;
   }
@@ -113,6 +114,10 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
+    if (this.#leftMs() <= 0) {
+      // A command that nobody waits for any more must not be written.
+      this.#endWith("unreachableSilent", this.#connectSeconds());
+    }
     if (this.#ended) {
       controller.abort(new Error("ended before it was sent"));
       return;
@@ -192,8 +197,12 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
 
   #finish(): void {
     this.#ended = true;
-    clearTimeout(this.#timer);
+    this.#stopTimer();
     this.#options.signal?.removeEventListener("abort", this.#onAbort);
+  }
+
+  #startTimer(ms: number): void {
+    this.#stopTimer = afterLimit(ms, () => this.#onTimer());
   }
 
   /** The one timer: it fires at the earliest time at which the limit can have passed, and compares the clock. */
@@ -204,7 +213,7 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
     }
     const leftMs = this.#leftMs();
     if (leftMs > 1) {
-      this.#timer = setTimeout(() => this.#onTimer(), leftMs);
+      this.#startTimer(leftMs);
       return;
     }
     const { kind, ms } = this.#options.limit;

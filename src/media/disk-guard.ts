@@ -1,4 +1,5 @@
 import * as fsPromises from "node:fs/promises";
+import { afterLimit } from "../time/after-limit.ts";
 import { volumeOf } from "./volume.ts";
 
 /** How many calls to the disk may run at the same time, and after which time a call counts as hung. */
@@ -105,14 +106,11 @@ export class DiskGuard {
     volume.running += 1;
     let isHung = false;
     const { hungAfterMs, syncHungAfterMs } = this.#rules;
-    const timer = setTimeout(
-      () => {
-        isHung = true;
-        this.#tellHung(volume);
-        reject(timedOut(name));
-      },
-      name.endsWith("sync") ? syncHungAfterMs : hungAfterMs,
-    );
+    const stopTimer = afterLimit(name.endsWith("sync") ? syncHungAfterMs : hungAfterMs, () => {
+      isHung = true;
+      this.#tellHung(volume);
+      reject(timedOut(name));
+    });
     try {
       const result = await call();
       if (isHung && isFile(result)) {
@@ -123,7 +121,7 @@ export class DiskGuard {
     } catch (error) {
       reject(error);
     }
-    clearTimeout(timer);
+    stopTimer();
     this.#running -= 1;
     volume.running -= 1;
     if (isHung) {
@@ -150,7 +148,7 @@ function refuseWaiting(volume: Volume): void {
 }
 
 /** The error that a system reports for a network disk that does not answer. */
-function timedOut(call: string): Error {
+export function timedOut(call: string): Error {
   return Object.assign(new Error(`ETIMEDOUT: the disk does not answer, ${call}`), {
     code: "ETIMEDOUT",
     errno: -110,

@@ -2,6 +2,7 @@ import type * as fsPromises from "node:fs/promises";
 import { getSystemErrorMap } from "node:util";
 import { DimensionerError, type Surface } from "../errors/dimensioner-error.ts";
 import { verbatim, type Problem } from "../errors/interpolation.ts";
+import { afterLimit } from "../time/after-limit.ts";
 
 /** The functions of node:fs/promises that are used here. Tests pass another one that is slow or fails. */
 export type Disk = Pick<
@@ -133,11 +134,11 @@ export async function endWithAbort<T>(work: Promise<T>, facts: TransferFacts): P
   if (signal === undefined) {
     return await work;
   }
-  let timer: NodeJS.Timeout | undefined;
+  let stopTimer = (): void => undefined;
   let onAbort = (): void => undefined;
   const leftBehind = new Promise<never>((_resolve, reject) => {
     onAbort = () => {
-      timer = setTimeout(() => reject(abortError(facts)), cleanUpMs);
+      stopTimer = afterLimit(cleanUpMs, () => reject(abortError(facts)));
     };
     if (signal.aborted) {
       onAbort();
@@ -148,7 +149,7 @@ export async function endWithAbort<T>(work: Promise<T>, facts: TransferFacts): P
   try {
     return await Promise.race([work, leftBehind]);
   } finally {
-    clearTimeout(timer);
+    stopTimer();
     signal.removeEventListener("abort", onAbort);
   }
 }

@@ -12,7 +12,7 @@ import {
 } from "./postgres-failures.ts";
 import { prepareTables, type TableOptions } from "./postgres-schema.ts";
 import { translateStatement, toPostgres } from "./postgres-sql.ts";
-import { settledWithin } from "./settled-within.ts";
+import { settledWithin } from "../time/settled-within.ts";
 
 export interface PostgresOptions extends TableOptions {
   /** How many connections are open at most. */

@@ -1,7 +1,7 @@
 import type { Database, Row, Statement } from "./database.ts";
 import { PostgresDatabase, type PostgresOptions } from "./postgres-database.ts";
 import { migrations } from "./schema.ts";
-import { settledWithin } from "./settled-within.ts";
+import { settledWithin } from "../time/settled-within.ts";
 import { identifyStore } from "./store-identity.ts";
 import { WorkerLease } from "./worker-lease.ts";
 

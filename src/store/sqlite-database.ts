@@ -1,6 +1,7 @@
 import type { Worker } from "node:worker_threads";
 import type { Database, Row, Statement } from "./database.ts";
-import { settledWithin } from "./settled-within.ts";
+import { afterLimit } from "../time/after-limit.ts";
+import { settledWithin } from "../time/settled-within.ts";
 import { closedError, failureError, systemError, unansweredError } from "./sqlite-failures.ts";
 import type { Failure, Opened, ThreadMessage, ThreadRequest, TransactionResult } from "./sqlite-messages.ts";
 import type { SqliteThreads } from "./sqlite-threads.ts";
@@ -28,7 +29,7 @@ export interface SqliteOptions {
 interface Waiting {
   readonly resolve: (rows: readonly (readonly Row[])[]) => void;
   readonly reject: (error: Error) => void;
-  readonly timer: NodeJS.Timeout;
+  readonly stopTimer: () => void;
 }
 
 const defaultBusyMs = 5_000;
@@ -108,11 +109,11 @@ export class SqliteDatabase implements Database {
     }
     return new Promise((resolve, reject) => {
       const id = (this.#lastId += 1);
-      const timer = setTimeout(() => {
+      const stopTimer = afterLimit(this.#answerWithinMs, () => {
         this.#waiting.delete(id);
         reject(unansweredError(this.#file, this.#answerWithinMs));
-      }, this.#answerWithinMs);
-      this.#waiting.set(id, { resolve, reject, timer });
+      });
+      this.#waiting.set(id, { resolve, reject, stopTimer });
       this.#worker.postMessage({ id, statements } satisfies ThreadRequest);
     });
   }
@@ -159,7 +160,7 @@ export class SqliteDatabase implements Database {
       return;
     }
     this.#waiting.delete(result.id);
-    clearTimeout(waiting.timer);
+    waiting.stopTimer();
     if ("rows" in result) {
       waiting.resolve(result.rows);
     } else {
@@ -169,8 +170,8 @@ export class SqliteDatabase implements Database {
   }
 
   #failAll(error: Error): void {
-    for (const { reject, timer } of this.#waiting.values()) {
-      clearTimeout(timer);
+    for (const { reject, stopTimer } of this.#waiting.values()) {
+      stopTimer();
       reject(error);
     }
     this.#waiting.clear();

@@ -1,6 +1,6 @@
 import type { Database, Row, Statement } from "./database.ts";
 import { migrations } from "./schema.ts";
-import { settledWithin } from "./settled-within.ts";
+import { settledWithin } from "../time/settled-within.ts";
 import { SqliteDatabase, type SqliteOptions } from "./sqlite-database.ts";
 import { failureError, unansweredError } from "./sqlite-failures.ts";
 import { identifyStore } from "./store-identity.ts";

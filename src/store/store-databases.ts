@@ -3,7 +3,7 @@ import { databaseName, databaseText, type DatabaseLocation } from "./database-lo
 import type { Database } from "./database.ts";
 import { unansweredPostgresError } from "./postgres-failures.ts";
 import { RecordArrivals } from "./record-arrivals.ts";
-import { settledWithin } from "./settled-within.ts";
+import { settledWithin } from "../time/settled-within.ts";
 import { SharedDatabase, type SharedDatabaseOptions } from "./shared-database.ts";
 import { unansweredError } from "./sqlite-failures.ts";
 import { SqliteThreads } from "./sqlite-threads.ts";

@@ -1,7 +1,9 @@
+import { afterLimit } from "./after-limit.ts";
+
 /** Waits for a promise, but no longer than this time. Resolves with whether the promise has settled, in either way. */
 export async function settledWithin(promise: Promise<unknown>, withinMs: number): Promise<boolean> {
   const late = Promise.withResolvers<boolean>();
-  const timer = setTimeout(() => late.resolve(false), withinMs);
+  const stop = afterLimit(withinMs, () => late.resolve(false));
   const settled = promise.then(
     () => true,
     () => true,
@@ -9,6 +11,6 @@ export async function settledWithin(promise: Promise<unknown>, withinMs: number)
   try {
     return await Promise.race([settled, late.promise]);
   } finally {
-    clearTimeout(timer);
+    stop();
   }
 }

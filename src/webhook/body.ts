@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { ByteCollector } from "../model/byte-collector.ts";
+import { afterLimit } from "../time/after-limit.ts";
 import type { BodyBudget } from "./body-budget.ts";
 
 /** The HTTP status for a body that was not read. */
@@ -32,7 +33,7 @@ export function readBody(
     const settle = (result: Buffer | BodyProblem | null): void => {
       if (body !== null) {
         body = null;
-        clearTimeout(timer);
+        stopTimer();
         request.off("data", take);
         room.close();
         resolve(result);
@@ -45,7 +46,7 @@ export function readBody(
         settle(413);
       }
     };
-    const timer = setTimeout(() => settle(408), deadlineMs);
+    const stopTimer = afterLimit(deadlineMs, () => settle(408));
     request.on("data", take);
     request.once("end", () => settle(body?.bytes() ?? null));
     request.once("error", () => settle(null));
@@ -64,7 +65,7 @@ export function discardBody(request: IncomingMessage, limitBytes: number, deadli
   return new Promise((resolve) => {
     let bytes = 0;
     const settle = (): void => {
-      clearTimeout(timer);
+      stopTimer();
       request.off("data", count);
       resolve();
     };
@@ -74,7 +75,7 @@ export function discardBody(request: IncomingMessage, limitBytes: number, deadli
         settle();
       }
     };
-    const timer = setTimeout(settle, deadlineMs);
+    const stopTimer = afterLimit(deadlineMs, settle);
     request.once("end", settle);
     request.once("error", settle);
     request.once("close", settle);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
-
+import { connect } from "node:net";
 import { startSimulator, type ScannerOptions, type Simulator } from "../../src/simulator/index.ts";
+import { holdUp } from "../support/hold-up.ts";
 import { freePort } from "../support/servers.ts";
 import { TestFlow, type FlowNode } from "../support/flow.ts";
 
@@ -84,5 +85,20 @@ describe("dimensioner-scan behind a scanner on the network", () => {
     }
     sim.newer.setParcel("cube");
     assert.deepEqual(await references(() => sim.scanner.scan(), "AFTER"), ["395212340000005323", "AFTER"]);
+  });
+
+  it("puts a scan together whose rest came in time, but to a process that was held up", async () => {
+    const port = await freePort();
+    const connectTo = { host: "127.0.0.1", port };
+    await start({ server: "server", port: String(port) }, { connectTo }, { gap: 300 });
+    const socket = connect(connectTo);
+    socket.write(sscc.slice(0, 9));
+    // The gap has just begun.
+    await flow.untilStatus("node", ({ text }) => text === "receiving a scan");
+    socket.write(`${sscc.slice(9)}\r`);
+    holdUp(500);
+    const { msg } = await flow.untilSent("node", () => true);
+    socket.destroy();
+    assert.equal(msg["transactionReference"], sscc);
   });
 });

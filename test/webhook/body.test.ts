@@ -5,6 +5,7 @@ import { connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { BodyBudget } from "../../src/webhook/body-budget.ts";
 import { discardBody, readBody } from "../../src/webhook/body.ts";
+import { holdUp } from "../support/hold-up.ts";
 
 describe("reading the body of a post", () => {
   let server: Server;
@@ -34,6 +35,13 @@ describe("reading the body of a post", () => {
 
   it("gives up a body that does not come to its end in time", async () => {
     assert.equal(await readBody(await receive("{"), 1000, 20, budget), 408);
+  });
+
+  it("takes a body that came in time to a process that is held up", async () => {
+    const body = readBody(await receive("{"), 1000, 300, budget);
+    socket.write("x".repeat(99));
+    holdUp(500);
+    assert.deepEqual(await body, Buffer.from(`{${"x".repeat(99)}`));
   });
 
   it("gives up a body that goes on after the limit, before its end", async () => {

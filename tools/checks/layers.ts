@@ -22,7 +22,7 @@ const nothing = /^(?!)/;
 /** Only types, because neither exists in a browser. */
 const editorTypes = /^(?:node-red|@node-red\/editor-client)$/;
 export const shared = "nodes/*/*.shared.ts";
-const shapes = ["src/model", "src/rules", "src/errors"];
+const basics = ["src/model", "src/rules", "src/errors", "src/time"];
 const packageFiles = "src/package";
 
 /** Top to bottom. */
@@ -50,7 +50,7 @@ export const layers: readonly Layer[] = [
       "src/tariffs",
       "src/media",
       "src/properties",
-      ...shapes,
+      ...basics,
     ],
     note: "imports only its own shared file",
   },
@@ -86,7 +86,7 @@ export const layers: readonly Layer[] = [
       "src/http",
       "src/properties",
       packageFiles,
-      ...shapes,
+      ...basics,
     ],
     note: "the lowest layer that uses Node-RED",
   },
@@ -103,65 +103,65 @@ export const layers: readonly Layer[] = [
       "src/media",
       "src/timestamp-server",
       "src/http",
-      ...shapes,
+      ...basics,
     ],
     modules: withoutNodeRed,
     note: "with `src/index.ts`, the public library",
   },
   {
     name: "src/evidence-page",
-    may: ["src/access", "src/archive", "src/store", "src/media", "src/ui", packageFiles, ...shapes],
+    may: ["src/access", "src/archive", "src/store", "src/media", "src/ui", packageFiles, ...basics],
     modules: withoutNodeRed,
     note: "the evidence page: its server, and in `page` what runs in the browser",
   },
-  { name: "src/access", may: shapes, modules: withoutNodeRed, note: "logins and sessions of pages" },
-  { name: "src/device", may: ["src/http", ...shapes], modules: withoutNodeRed },
-  { name: "src/cloud", may: ["src/http", ...shapes], modules: withoutNodeRed },
+  { name: "src/access", may: basics, modules: withoutNodeRed, note: "logins and sessions of pages" },
+  { name: "src/device", may: ["src/http", ...basics], modules: withoutNodeRed },
+  { name: "src/cloud", may: ["src/http", ...basics], modules: withoutNodeRed },
   {
     name: "src/timestamp-server",
-    may: ["src/http", ...shapes],
+    may: ["src/http", ...basics],
     modules: withoutNodeRed,
     note: "the client of a time stamp server",
   },
   {
     name: "src/archive",
-    may: ["src/store", "src/s3", "src/timestamp", "src/media", packageFiles, ...shapes],
+    may: ["src/store", "src/s3", "src/timestamp", "src/media", packageFiles, ...basics],
     modules: withoutNodeRed,
     note: "uses the cloud and time stamp servers only through its own interfaces",
   },
   {
     name: "src/timestamp",
-    may: shapes,
+    may: basics,
     modules: withoutNodeRed,
     note: "reads and verifies time stamps (RFC 3161); pure functions, loaded only when they are needed",
   },
   {
     name: "src/store",
-    may: ["src/s3", packageFiles, ...shapes],
+    may: ["src/s3", packageFiles, ...basics],
     modules: withoutNodeRed,
     note: "the database, in its own thread",
   },
   {
     name: "src/s3",
-    may: shapes,
+    may: basics,
     modules: withoutNodeRed,
     note: "the client of object stores, loaded only when a bucket is named",
   },
-  { name: "src/webhook", may: shapes, modules: withoutNodeRed },
-  { name: "src/scan", may: shapes, modules: withoutNodeRed, note: "reads barcodes; pure functions" },
+  { name: "src/webhook", may: basics, modules: withoutNodeRed },
+  { name: "src/scan", may: basics, modules: withoutNodeRed, note: "reads barcodes; pure functions" },
   {
     name: "src/billing",
-    may: ["src/tariffs", ...shapes],
+    may: ["src/tariffs", ...basics],
     modules: nothing,
     note: "the billable weight of a measurement; pure functions",
   },
   {
     name: "src/http",
-    may: ["src/media", ...shapes],
+    may: ["src/media", ...basics],
     modules: withoutNodeRed,
     note: "uses `src/media` to check whether a file is complete",
   },
-  { name: "src/media", may: shapes, modules: withoutNodeRed },
+  { name: "src/media", may: basics, modules: withoutNodeRed },
   { name: "src/model", may: ["src/errors"], modules: withoutNodeRed },
   {
     name: "src/properties",
@@ -182,6 +182,7 @@ export const layers: readonly Layer[] = [
     note: "which values are valid, how sizes are written; also runs in the browser",
   },
   { name: "src/errors", may: [], modules: nothing },
+  { name: "src/time", may: [], modules: nothing, note: "waiting with a limit" },
   {
     name: "src/simulator",
     may: ["src/ui", packageFiles],

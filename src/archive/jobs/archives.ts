@@ -3,7 +3,7 @@ import { fileError } from "../../media/disk.ts";
 import { guardedDisk } from "../../media/disk-guard.ts";
 import { AbandonedJobs } from "./table/abandoned-jobs.ts";
 import { closedLeaseSeconds } from "../../store/worker-lease.ts";
-import { settledWithin } from "../../store/settled-within.ts";
+import { settledWithin } from "../../time/settled-within.ts";
 import { databaseName } from "../../store/database-location.ts";
 import { filesKey, filesName } from "../../store/files-location.ts";
 import type { Store, StoreFiles } from "../../store/store.ts";

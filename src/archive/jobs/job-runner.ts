@@ -1,5 +1,5 @@
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
-import { settledWithin } from "../../store/settled-within.ts";
+import { settledWithin } from "../../time/settled-within.ts";
 import { diskFacts } from "../archive-disk.ts";
 import type { Archive } from "./run/archive.ts";
 import { CollectingJobs } from "./accept/collecting-jobs.ts";

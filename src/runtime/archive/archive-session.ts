@@ -10,7 +10,7 @@ import type { IntentTexts } from "../../archive/packages/intent.ts";
 import type { OpenJob } from "../../archive/jobs/table/open-job.ts";
 import type { RunningJob } from "../../archive/jobs/run/running-job.ts";
 import type { Submission } from "../../archive/jobs/accept/submission.ts";
-import { settledWithin } from "../../store/settled-within.ts";
+import { settledWithin } from "../../time/settled-within.ts";
 import type { Store } from "../../store/store.ts";
 import { leaseSeconds } from "../../store/worker-lease.ts";
 

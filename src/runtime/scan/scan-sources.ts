@@ -3,6 +3,7 @@ import { checkLength, mostCharacters, scanError } from "../../scan/read-scans.ts
 import { shown } from "../../scan/reference.ts";
 import type { Job } from "../action/serve.ts";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
+import { afterLimit } from "../../time/after-limit.ts";
 
 /** A message that ends with the beginning of a scan, until the next message arrives. */
 interface Open {
@@ -10,6 +11,9 @@ interface Open {
   /** To be called when the next message takes over the beginning. */
   takeOver(): void;
 }
+
+/** How many turns of the event loop Node-RED needs to pass on what a socket has received, with a node or two in between. */
+const turnsOfMessage = 3;
 
 /** Everything from this source is dropped until a scan ends, or until it has paused for longer than any scan does. */
 interface Skipped {
@@ -87,7 +91,7 @@ export class ScanSources {
     return new Promise((resolve, reject) => {
       const cancelled = AbortSignal.any([signal, waitSignal]);
       const settle = (): void => {
-        clearTimeout(timer);
+        stopTimer();
         cancelled.removeEventListener("abort", cancel);
         if (this.#open.get(source) === open) {
           this.#open.delete(source);
@@ -103,7 +107,7 @@ export class ScanSources {
         resolve(isTakenOver);
       };
       const open: Open = { rest, takeOver: () => end(true) };
-      const timer = setTimeout(() => end(false), this.#gapMs);
+      const stopTimer = afterLimit(this.#gapMs, () => end(false), turnsOfMessage);
       cancelled.addEventListener("abort", cancel);
       this.#open.set(source, open);
     });

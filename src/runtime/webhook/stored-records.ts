@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { TransactionRecord } from "../../model/shapes.ts";
 import type { HandledParcel } from "../../store/handled-records.ts";
 import { Inbox } from "../../store/inbox.ts";
-import { settledWithin } from "../../store/settled-within.ts";
+import { settledWithin } from "../../time/settled-within.ts";
 import type { DatabaseLease } from "../../store/store-databases.ts";
 import { leaseSeconds } from "../../store/worker-lease.ts";
 import type { Received, RecordKeeper, StoredProgress } from "../../webhook/record-intake.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { DatabaseLease } from "../../../store/store-databases.ts";
-import { settledWithin } from "../../../store/settled-within.ts";
+import { settledWithin } from "../../../time/settled-within.ts";
 import { asFileError, stateFolderName, type ArchiveDisk } from "../../archive-disk.ts";
 import type { OpenedPackages } from "../../place/open-packages.ts";
 import { TransactionFinder } from "../../find/transaction-finder.ts";
