@@ -5,8 +5,8 @@
  * how many tests passed and which failed, with the whole error, and keeps all that the rounds print in a folder; ends with
  * an exit code other than 0 when any failed.
  *
- *   npm run test:repeat -- --times 20 --busy 6    rounds of each kind (20), and busy loops (6; 0: only alone)
- *   npm run test:repeat -- test/http/*.test.ts    only these files, instead of all that npm test runs
+ *   npm run test:repeat -- --alone 20 --beside 20 --busy 6    rounds alone (20) and beside (20) that many busy loops (6)
+ *   npm run test:repeat -- test/http/*.test.ts                only these files, instead of all that npm test runs
  */
 import { spawn } from "node:child_process";
 import { mkdtemp, writeFile } from "node:fs/promises";
@@ -17,10 +17,15 @@ import { conclude, failuresIn, linesOf, StepRunner, sum, type Outcome, type Step
 
 const root = dirname(import.meta.dirname);
 const { values, positionals } = parseArgs({
-  options: { times: { type: "string", default: "20" }, busy: { type: "string", default: "6" } },
+  options: {
+    alone: { type: "string", default: "20" },
+    beside: { type: "string", default: "20" },
+    busy: { type: "string", default: "6" },
+  },
   allowPositionals: true,
 });
-const times = Number(values.times);
+const alone = Number(values.alone);
+const beside = Number(values.beside);
 const busy = Number(values.busy);
 const step: Step = {
   name: "the round",
@@ -40,13 +45,13 @@ const logs = await mkdtemp(join(tmpdir(), "test-repeat-"));
 console.log(`What the rounds print is kept in ${logs}`);
 const runner = new StepRunner(root);
 const outcomes: Outcome[] = [];
-for (let round = 1; round <= times; round++) {
-  outcomes.push(await runRound(`round ${round} of ${times}, alone`));
+for (let round = 1; round <= alone; round++) {
+  outcomes.push(await runRound(`round ${round} of ${alone}, alone`));
 }
-if (busy > 0) {
+if (beside > 0) {
   const loops = Array.from({ length: busy }, startBusyLoop);
-  for (let round = 1; round <= times; round++) {
-    outcomes.push(await runRound(`round ${round} of ${times}, beside ${busy} busy loops`));
+  for (let round = 1; round <= beside; round++) {
+    outcomes.push(await runRound(`round ${round} of ${beside}, beside ${busy} busy loops`));
   }
   for (const loop of loops) {
     loop.kill("SIGKILL");

@@ -30,18 +30,17 @@ describe("npm run test:repeat", () => {
   it("runs the files alone and beside busy loops, and counts each round", async () => {
     const file = join(folder, "steady.test.ts");
     await writeFile(file, `describe("a part", () => { it("holds", () => {}); });`);
-    const { exitCode, stdout, logs } = await repeat("--times", "2", "--busy", "2", file);
+    const { exitCode, stdout, logs } = await repeat("--alone", "1", "--beside", "2", "--busy", "2", file);
     const rounds = stdout.split("\n").map((line) => line.replace(/ \(\d+ s\)$/, ""));
-    assert.equal((await readdir(logs)).length, 4);
-    assert.match(await readFile(join(logs, "round-2-of-2-alone.log"), "utf8"), /steady\.test\.ts: 1 passed/);
+    assert.equal((await readdir(logs)).length, 3);
+    assert.match(await readFile(join(logs, "round-1-of-1-alone.log"), "utf8"), /steady\.test\.ts: 1 passed/);
     await rm(logs, { recursive: true });
-    assert.deepEqual(rounds.slice(1, 5), [
-      "round 1 of 2, alone: 1 passed, 0 failed",
-      "round 2 of 2, alone: 1 passed, 0 failed",
+    assert.deepEqual(rounds.slice(1, 4), [
+      "round 1 of 1, alone: 1 passed, 0 failed",
       "round 1 of 2, beside 2 busy loops: 1 passed, 0 failed",
       "round 2 of 2, beside 2 busy loops: 1 passed, 0 failed",
     ]);
-    assert.match(stdout, /\n4 passed, 0 failed\n$/);
+    assert.match(stdout, /\n3 passed, 0 failed\n$/);
     assert.equal(exitCode, 0);
   });
 
@@ -67,7 +66,7 @@ describe("npm run test:repeat", () => {
         writeFileSync(${JSON.stringify(found)}, JSON.stringify(processes));
       });`,
     );
-    const { exitCode, stdout, logs } = await repeat("--times", "1", "--busy", "3", file);
+    const { exitCode, stdout, logs } = await repeat("--alone", "0", "--beside", "1", "--busy", "3", file);
     assert.equal(exitCode, 0, stdout);
     await rm(logs, { recursive: true });
     const sessions: unknown = JSON.parse(await readFile(found, "utf8"));
@@ -88,7 +87,7 @@ describe("npm run test:repeat", () => {
         if (isSecond) throw new Error("this time");
       });`,
     );
-    const { exitCode, stdout, logs } = await repeat("--times", "2", "--busy", "0", file);
+    const { exitCode, stdout, logs } = await repeat("--alone", "2", "--beside", "0", file);
     assert.match(stdout, /round 1 of 2, alone: 1 passed, 0 failed/);
     assert.match(stdout, /round 2 of 2, alone: 0 passed, 1 failed/);
     assert.match(stdout, /^FAIL .*wavering\.test\.ts: wavers\n +Error: this time/m);
