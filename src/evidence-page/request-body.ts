@@ -4,6 +4,8 @@ import { Refusal } from "./answers.ts";
 
 /** A reason has a few hundred characters. */
 const mostBytes = 16_384;
+/** How much of a refused body is read, so that its sender receives the response. */
+const mostRefusedBytes = 32_000_000;
 
 /** Reads the JSON body of a request. Throws a Refusal. Forms of other sites cannot send JSON. */
 export async function readJsonBody<const TSchema extends v.GenericSchema>(
@@ -17,10 +19,14 @@ export async function readJsonBody<const TSchema extends v.GenericSchema>(
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > mostBytes) {
-      throw new Refusal(413, "badRequest", { connection: "close" });
+    if (bytes <= mostBytes) {
+      chunks.push(chunk);
+    } else if (bytes > mostRefusedBytes) {
+      break;
     }
-    chunks.push(chunk);
+  }
+  if (bytes > mostBytes) {
+    throw new Refusal(413, "badRequest", { connection: "close" });
   }
   const read = v.safeParse(v.pipe(v.string(), v.parseJson(), schema), Buffer.concat(chunks).toString("utf8"));
   if (!read.success) {

@@ -14,6 +14,8 @@ import type { Timers } from "./timers.ts";
 /** How many clients of the event stream there may be; each may have a megabyte waiting for it. */
 const mostWatching = 50;
 const largestBodyBytes = 5 * 1024 * 1024;
+/** How much of a refused body is read, so that its sender receives the response. */
+const mostRefusedBytes = 32 * 1024 * 1024;
 
 /**
  * Protects against DNS rebinding: a foreign site can let its own name resolve to this computer, and the browser then sends
@@ -35,7 +37,7 @@ async function bodyOf(request: IncomingMessage): Promise<unknown> {
   }
   const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of request) {
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
     if (!Buffer.isBuffer(chunk)) {
       continue;
     }
@@ -46,6 +48,21 @@ async function bodyOf(request: IncomingMessage): Promise<unknown> {
     chunks.push(chunk);
   }
   return bytes === 0 ? undefined : parseControlJson(Buffer.concat(chunks).toString());
+}
+
+/** Discards the rest of a body before an error response, which the sender would not receive if the connection ended before. */
+async function discardBody(request: IncomingMessage): Promise<void> {
+  let bytes = 0;
+  try {
+    for await (const chunk of request) {
+      bytes += Buffer.isBuffer(chunk) ? chunk.length : 0;
+      if (bytes > mostRefusedBytes) {
+        return;
+      }
+    }
+  } catch {
+    // The sender has closed the connection.
+  }
 }
 
 function send(response: ServerResponse, { status, body }: Reply): void {
@@ -64,11 +81,12 @@ function statusOf(error: unknown): number {
   return error instanceof LimitError ? 409 : 500;
 }
 
-function sendError(response: ServerResponse, error: unknown): void {
+async function sendError(request: IncomingMessage, response: ServerResponse, error: unknown): Promise<void> {
   if (response.headersSent) {
     response.destroy();
     return;
   }
+  await discardBody(request);
   // The rest of the body may still arrive on this connection, so it is closed.
   response.shouldKeepAlive = false;
   send(response, {
@@ -126,7 +144,7 @@ export function startControl(
   }
 
   const server = createServer((request, response) => {
-    serve(request, response).catch((error: unknown) => sendError(response, error));
+    serve(request, response).catch((error: unknown) => sendError(request, response, error));
   });
   return openPortListener({
     host,
