@@ -69,7 +69,8 @@ class Loop {
 
   #sendNext(slot: number): void {
     const { messages, inFlight, forMs = Infinity, count = Infinity } = this.#order;
-    if (this.#meter.elapsedMs >= forMs || this.#sent >= count) {
+    const isTimeOver = this.#sent > 0 && this.#meter.elapsedMs >= forMs;
+    if (isTimeOver || this.#sent >= count) {
       if (this.#under.size === 0) {
         this.#end?.();
       }
@@ -88,17 +89,15 @@ async function runRaw({ urls, inFlight, forMs, headers }: RawOrder): Promise<Loo
   const meter = new Meter();
   meter.start();
   const work = async (slot: number): Promise<void> => {
-    for (
-      let turn = slot;
-      meter.elapsedMs < forMs;
-      turn = turn + inFlight < urls.length ? turn + inFlight : slot
-    ) {
+    let turn = slot;
+    do {
       const url = urls[turn % urls.length] as string;
       const sentAt = performance.now();
       const { body } = await request(url, { headers });
       await body.json();
       meter.count(performance.now() - sentAt);
-    }
+      turn = turn + inFlight < urls.length ? turn + inFlight : slot;
+    } while (meter.elapsedMs < forMs);
   };
   await Promise.all(Array.from({ length: inFlight }, (_, slot) => work(slot)));
   return meter.stop();
