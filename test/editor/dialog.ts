@@ -23,9 +23,17 @@ export async function dragFromPalette(page: Page, type: string, x: number, y: nu
 
 const nodeIds = `(() => { const ids = []; RED.nodes.eachNode((node) => ids.push(node.id)); return ids; })()`;
 
+/** Longest time between the clicks of a double click on a node, in the editor. */
+const doubleClickMs = 650;
+
 /** Opens the dialog of a node on the canvas, by keyboard: the editor can take a double click for two single ones. */
 export async function openDialog(page: Page, id: string, content?: string): Promise<void> {
+  // Until then the editor would take the click, after one that has opened the same node, for a double click.
+  await page.waitForFunction(
+    `window.dimensionerClick?.id !== "${id}" || Date.now() - window.dimensionerClick.at > ${doubleClickMs}`,
+  );
   await page.locator(`[id="${id}"] .red-ui-flow-node`).first().click();
+  await page.evaluate(`window.dimensionerClick = { id: "${id}", at: Date.now() }`);
   await page.keyboard.press("Enter");
   await opened(page, "#dialog-form", content);
 }

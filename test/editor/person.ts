@@ -29,7 +29,8 @@ export class Person {
   async begin(): Promise<void> {
     await this.#page.evaluate(`(() => {
       const count = window.dimensionerEffort = { clicks: 0, keys: 0 };
-      addEventListener("mousedown", ({ isTrusted }) => { count.clicks += isTrusted ? 1 : 0; }, true);
+      // In the document: what Playwright holds back at the window, and repeats, does not come here.
+      document.addEventListener("mousedown", ({ isTrusted }) => { count.clicks += isTrusted ? 1 : 0; }, true);
       addEventListener("keydown", ({ isTrusted }) => { count.keys += isTrusted ? 1 : 0; }, true);
     })()`);
   }

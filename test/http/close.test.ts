@@ -189,7 +189,8 @@ describe("close ends everything, and nothing goes out afterwards", () => {
     const { server, clients } = await begin((_, socket) => reply(socket, { body: "[]" }));
     await clients.cloud.devices();
     await clients.newer.stopVideo();
-    assert.equal(server.sockets.size, 2);
+    // Less than two where a slow computer has let the time pass after which an idle one is closed.
+    assert.ok(server.sockets.size === 1 || server.sockets.size === 2, `${server.sockets.size}`);
     await closeAndLook(server, clients);
     for (const command of commands) {
       await failsWith(command.run(clients), cancelled("not-sent"));

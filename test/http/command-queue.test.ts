@@ -4,7 +4,7 @@ import { CloudClient } from "../../src/cloud/client.ts";
 import { DeviceClient } from "../../src/device/client.ts";
 import type { DeviceClientOptions } from "../../src/device/options.ts";
 import { CommandQueues } from "../../src/http/command-queue.ts";
-import { failsWith } from "../support/failures.ts";
+import { failsWith, failureOf } from "../support/failures.ts";
 import { closesAfterEach } from "../support/opened.ts";
 import { deviceCode, token } from "../support/operations.ts";
 import { reply, replyJson, startServer, type RawRequest, type RawServer } from "../support/servers.ts";
@@ -200,12 +200,19 @@ describe("the queue of commands", () => {
   });
 
   it("the deadline counts from the turn, not from the wait", async () => {
-    const client = device({ timeoutMs: 1_000 });
-    const first = failsWith(client.measure(), { code: "ERR_TIMEOUT", outcome: "unknown" });
-    const second = client.measure();
+    const [patient, hasty] = [device(), device({ timeoutMs: 300 })];
+    const first = patient.measure();
+    await gate.holds(1);
+    let turnAt = Number.NaN;
+    const onTurn = (): void => void (turnAt = performance.now());
+    let tookMs = Number.NaN;
+    const second = failureOf(hasty.measure({}, { onTurn })).then(() => (tookMs = performance.now() - turnAt));
+    // Longer than the second may take: it has none of this time left if the wait counts.
+    await sleep(400);
+    gate.letGo();
     await first;
-    gate.open();
     await second;
+    assert.ok(tookMs >= 299, `${tookMs} ms`);
   });
 
   for (const [reason, sentence] of [

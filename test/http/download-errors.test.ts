@@ -1,17 +1,42 @@
 import assert from "node:assert/strict";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
+import { createServer, type Socket } from "node:net";
 import { finished } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
+import { CommandQueues } from "../../src/http/command-queue.ts";
 import { startDownload } from "../../src/http/download.ts";
+import { defaultQueueRules, Transport } from "../../src/http/transport.ts";
 import { begin, cut, etag, file, read, rest, size } from "../support/downloads.ts";
 import { failsWith } from "../support/failures.ts";
 import { readBody } from "../support/read-body.ts";
 import { closesAfterEach } from "../support/opened.ts";
-import { reply, replyBytes, resetAfter } from "../support/servers.ts";
+import { freePort, listen, reply, replyBytes, resetAfter } from "../support/servers.ts";
 
 describe("a download with somebody who watches it, or a peer that goes away", () => {
   const opened = closesAfterEach();
+
+  /** Downloads from a port that nobody else is given while nothing listens on it any more. */
+  async function beginOnFreePort(answer: (socket: Socket) => void) {
+    const sockets = new Set<Socket>();
+    const server = createServer((socket) => {
+      sockets.add(socket.on("error", () => socket.destroy()));
+      socket.once("data", () => answer(socket));
+    });
+    const port = await listen(server, await freePort());
+    const peer = { surface: "cloud", origin: `http://127.0.0.1:${port}`, host: "cloud" } as const;
+    const queues = new CommandQueues();
+    const transport = opened(new Transport({ peer, timeoutMs: 60_000, queues, ...defaultQueueRules }));
+    return opened({
+      port,
+      start: () => startDownload(transport, read, "medium"),
+      async close() {
+        const closed = new Promise((resolve) => server.close(resolve));
+        sockets.forEach((socket) => socket.destroy());
+        await closed;
+      },
+    });
+  }
 
   it("a body without length that is ended by a reset is not taken for whole", async () => {
     const { server, begun } = await begin(opened, (_, socket) =>
@@ -22,47 +47,63 @@ describe("a download with somebody who watches it, or a peer that goes away", ()
   });
 
   it("goes on for as long as a byte comes in time", async () => {
+    const limitMs = 400;
     const short = file.subarray(0, 60);
-    const { begun } = await begin(
-      opened,
-      async (_, socket) => {
-        socket.write(replyBytes({ headers: { "content-length": short.length } }));
-        for (const byte of short) {
-          socket.write(Uint8Array.of(byte));
-          await sleep(15);
+    let content: Buffer | null = null;
+    while (content === null) {
+      let [lastAt, longestGapMs] = [performance.now(), 0];
+      const write = (socket: Socket, bytes: Uint8Array): void => {
+        longestGapMs = Math.max(longestGapMs, performance.now() - lastAt);
+        lastAt = performance.now();
+        socket.write(bytes);
+      };
+      const { begun } = await begin(
+        opened,
+        async (_, socket) => {
+          write(socket, replyBytes({ headers: { "content-length": short.length } }));
+          for (const byte of short) {
+            write(socket, Uint8Array.of(byte));
+            await sleep(15);
+          }
+        },
+        limitMs,
+      );
+      const since = performance.now();
+      content = await readBody(begun).catch((error: unknown) => {
+        // Where something has held up this process, which is both sides, no byte came in time: then once more.
+        if (Math.max(longestGapMs, performance.now() - lastAt) < limitMs / 2) {
+          throw error;
         }
-      },
-      400,
-    );
-    const since = performance.now();
-    const content = await readBody(begun);
-    assert.ok(performance.now() - since > 600, "longer than the limit for silence");
+        return null;
+      });
+      assert.ok(content === null || performance.now() - since > 600, "longer than the limit for silence");
+    }
     assert.ok(content.equals(short));
   });
 
   it("tries again when the peer was away for a moment, and says so when it stays away", async () => {
-    const { server, begun } = await begin(opened, (_, socket) => cut(socket, file, 1000, etag));
-    const { body } = await begun;
+    const { close, start } = await beginOnFreePort((socket) => cut(socket, file, 1000, etag));
+    const { body } = await start();
     let bytes = 0;
     body.on("data", (chunk: Buffer) => (bytes += chunk.length));
     await once(body, "data");
-    await server.close();
+    await close();
     await failsWith(finished(body), { code: "ERR_UNREACHABLE", outcome: null });
     assert.equal(bytes, 1000);
   });
 
   it("does not ask again where nothing was ever reached", async () => {
-    const { server, transport, begun } = await begin(opened, (_, socket) => reply(socket, { body: file }));
-    await readBody(begun);
-    await server.close();
+    const { port, close, start } = await beginOnFreePort((socket) => reply(socket, { body: file }));
+    await readBody(start());
+    await close();
     let tries = 0;
     const count = (message: unknown): void => {
       const { host } = (message as { connectParams: { host: string } }).connectParams;
-      tries += Number(server.origin.endsWith(host));
+      tries += Number(host === `127.0.0.1:${port}`);
     };
     subscribe("undici:client:beforeConnect", count);
     try {
-      await failsWith(readBody(startDownload(transport, read, "medium")), {
+      await failsWith(readBody(start()), {
         code: "ERR_UNREACHABLE",
         retryable: true,
       });

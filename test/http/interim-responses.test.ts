@@ -8,6 +8,9 @@ import { identity, pem } from "../support/tls.ts";
 const answer = replyBytes({ body: '{"errorCode":0,"measuredObjects":[]}' });
 const list = replyBytes({ body: "[]" });
 
+/** How long the client keeps a connection of reads that is idle. */
+const readKeepAliveMs = 4_000;
+
 /** Interim responses (RFC 9110, 15.2) that nobody asked for. */
 const interim: Readonly<Record<string, string>> = {
   "100 Continue": "HTTP/1.1 100 Continue\r\n\r\n",
@@ -47,13 +50,21 @@ describe("an interim response that nobody asked for", () => {
     );
     const clients = opened(connectClients({ newer: server, earlier: server, cloud: server }, 60_000));
     // Each request succeeds, is sent once, and leaves the connection usable.
-    for (let round = 0; round < 2; round++) {
-      assert.equal((await clients.newer.measure()).result.ok, false);
-      assert.deepEqual(await clients.cloud.devices(), []);
-    }
-    assert.equal(server.requests.length, 4);
-    const reads = server.requests.filter(({ target }) => target === "/api/deviceclients");
-    assert.equal(reads[0]?.connection, reads[1]?.connection);
+    const isUsable = async (): Promise<boolean> => {
+      const [before, since] = [server.requests.length, performance.now()];
+      for (let round = 0; round < 2; round++) {
+        assert.equal((await clients.newer.measure()).result.ok, false);
+        assert.deepEqual(await clients.cloud.devices(), []);
+      }
+      const requests = server.requests.slice(before);
+      assert.equal(requests.length, 4);
+      const [first, second] = requests.filter(({ target }) => target === "/api/deviceclients");
+      const isSame = first?.connection === second?.connection;
+      // The client closes a connection that was idle for seconds, as it is on a slow computer: then once more.
+      assert.ok(isSame || performance.now() - since >= readKeepAliveMs / 2, "another connection");
+      return isSame;
+    };
+    while (!(await isUsable())) {}
   });
 
   const opened = closesAfterEach();

@@ -8,7 +8,7 @@ import { copyProject, readMutations, testMutated } from "./mutation.ts";
  * Each promise of docs/promises.md is broken on purpose in a copy of the sources; the test that holds it has to fail.
  */
 describe("a broken promise is noticed", function () {
-  this.timeout(120_000);
+  this.timeout(600_000);
   let copy: string;
 
   before(async () => {

@@ -31,7 +31,7 @@ describe(`redirects: ${statuses.join(", ")} are never followed, and no token goe
         const server = opened(
           await startServer((_request, socket) => reply(socket, { status, headers: { location } })),
         );
-        const clients = opened(connectClients({ newer: server, earlier: server, cloud: server }, 5_000));
+        const clients = opened(connectClients({ newer: server, earlier: server, cloud: server }, 60_000));
         const calls: (() => Promise<unknown>)[] = [
           ...[...commands, ...reads].map((one) => () => one.run(clients)),
           ...downloads.map((one) => () => readBody(one.start(clients, "1", 0))),

@@ -16,7 +16,6 @@ const mostBytes = 70_000;
 const namespaces = /http:\/\/www\.w3\.org\/(?:1998\/Math\/MathML|1999\/xhtml|2000\/svg)/g;
 
 describe("simulator: page", () => {
-  const start = useSimulators();
   let browser: Browser;
   let opened: OpenPage[] = [];
 
@@ -29,6 +28,8 @@ describe("simulator: page", () => {
     opened = [];
     assert.deepEqual(problems, []);
   });
+  // Closed after the page, which would report the end of its connection as an error.
+  const start = useSimulators();
 
   async function open(
     options: StartOptions = {},
@@ -189,6 +190,8 @@ describe("simulator: page", () => {
   it("puts an empty table, a parcel that fails and one of your own under either device", async () => {
     const { sim, page, text } = await open({ mode: "legal-for-trade" });
     await page.click("#parcel-none");
+    // Both are requests of their own: the second could be the first to arrive.
+    await page.locator("#parcel-none[aria-pressed=true]").waitFor();
     await page.click("#press-measure");
     await shows(page, "#result", "Error 1: No object on the table.");
     assert.equal(await text("length"), "–");
@@ -317,9 +320,11 @@ describe("simulator: page", () => {
 
   it("has faults that the control port takes, and aims them", async () => {
     const { sim, page } = await open();
-    const rows = await page.locator(".preset").count();
-    await page.evaluate(`document.querySelectorAll(".preset").forEach((one) => one.click())`);
-    await shows(page, "#fault-count", `${rows} on`);
+    const fault = (name: string): Promise<void> => page.locator(".preset", { hasText: name }).click();
+    // Without the one that ends by itself after some seconds.
+    const lasting = `[...document.querySelectorAll(".preset")].filter((one) => !one.textContent.includes("restarts"))`;
+    await page.evaluate(`${lasting}.forEach((one) => one.click())`);
+    await shows(page, "#fault-count", `${await page.evaluate<number>(`${lasting}.length`)} on`);
     await page.click("#clear-faults");
     await page.locator("#clear-faults").waitFor({ state: "hidden" });
     await page.selectOption("#fault-surface", { label: "cloud" });
@@ -330,13 +335,18 @@ describe("simulator: page", () => {
     };
     for (const [label, path] of Object.entries(aimed)) {
       await page.selectOption("#fault-path", { label });
-      await page.locator(".preset", { hasText: "answers 429" }).click();
+      await fault("answers 429");
       await pressed(page, "cloud: next request");
       for (const other of Object.values(aimed)) {
         assert.equal((await cloudGet(sim, other)).status === 429, other === path, `${label} ${other}`);
       }
       await off(page, "answers 429");
     }
+    const answered = page.waitForResponse(
+      (one) => one.url().endsWith("/faults") && one.request().method() === "POST",
+    );
+    await fault("restarts");
+    assert.equal((await answered).ok(), true);
   });
 
   it("shows hostile texts as text", async () => {

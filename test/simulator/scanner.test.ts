@@ -4,6 +4,7 @@ import { createServer, connect, type AddressInfo, type Server, type Socket } fro
 
 import type { Simulator } from "../../src/simulator/index.ts";
 import { openCatalogue } from "../../src/simulator/catalogue/index.ts";
+import { freePort } from "../support/servers.ts";
 import { readCodes } from "./read-codes.ts";
 import { asObject, bytesOf, jsonOf, useSimulators } from "./support.ts";
 
@@ -125,7 +126,8 @@ describe("simulator: scanner", () => {
   });
 
   it("loses its connections when it is switched off, and listens again when it is on", async () => {
-    const sim = await start();
+    // Nobody else is given this port while it is off.
+    const sim = await start({ ports: { scanner: await freePort() } });
     const one = await receiver(sim);
     sim.scanner.setPower(false);
     await once(one.socket, "close");

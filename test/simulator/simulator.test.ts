@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { get } from "node:http";
 import { connect, createServer } from "node:net";
 
-import { startSimulator } from "../../src/simulator/index.ts";
+import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { freePort } from "../support/servers.ts";
 import { cloudGet, jsonOf, measure, measureRequest, useSimulators, video } from "./support.ts";
 
@@ -80,16 +80,28 @@ describe("simulator", () => {
     assert.deepEqual(seen, ["/api/ping pending", "/api/ping answered", "state"]);
   });
 
-  it("notices a client that goes before the answer; the machine measures all the same", async () => {
-    const sim = await start({ measureMs: 500 });
+  /** Asks for a measurement, and goes away before the answer; gives what became of the request. */
+  async function measureAndGo(sim: Simulator): Promise<string> {
     const gone = new AbortController();
     const answer = fetch(`${sim.newer.origin}/api/v1/measure`, { signal: gone.signal });
     const record = await sim.nextRequest();
     gone.abort();
     await assert.rejects(answer);
-    assert.equal((await sim.settled(record)).outcome, "aborted-by-client");
-    await sim.nextEvent(({ type }) => type === "transaction");
-    assert.equal(sim.newer.actions.measures, 1);
+    return (await sim.settled(record)).outcome;
+  }
+
+  it("notices a client that goes before the answer; the machine measures all the same", async () => {
+    const slow = await start({ measureMs: 600_000 });
+    assert.equal(await measureAndGo(slow), "aborted-by-client");
+    assert.equal(slow.newer.state.measuring, true);
+
+    const held = await start();
+    const id = held.faults.add({ times: 0, fault: { kind: "delay", ms: 600_000, before: "action" } });
+    await measureAndGo(held);
+    const measured = held.nextEvent(({ type }) => type === "transaction");
+    held.faults.remove(id);
+    await measured;
+    assert.equal(held.newer.actions.measures, 1);
   });
 
   it("reset brings back the start: nothing recorded, nothing listed, no fault, no late upload", async () => {
@@ -111,7 +123,17 @@ describe("simulator", () => {
   });
 
   it("closes everything: ports, open connections, watchers, waiting callers", async () => {
-    const sim = await startSimulator({ measureMs: 60_000, mediaDelayMs: 60_000 });
+    // Ports that nobody else is given once they are closed.
+    const ports = new Set<number>();
+    while (ports.size < 4) {
+      ports.add(await freePort());
+    }
+    const [newer = 0, earlier = 0, cloud = 0, control = 0] = ports;
+    const sim = await startSimulator({
+      measureMs: 60_000,
+      mediaDelayMs: 60_000,
+      ports: { newer, earlier, cloud, control },
+    });
     const socket = connect(sim.newer.port, "127.0.0.1");
     socket.on("error", () => undefined);
     socket.write(measureRequest);

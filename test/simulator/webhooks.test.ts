@@ -4,6 +4,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import { text } from "node:stream/consumers";
 
 import type { Simulator } from "../../src/simulator/index.ts";
+import { freePort } from "../support/servers.ts";
 import { asObject, cloudGet, measure, useSimulators, video, type Json } from "./support.ts";
 
 interface Received {
@@ -131,9 +132,8 @@ describe("simulator: webhooks", () => {
   });
 
   it("notes why a post failed, and ends with the simulator", async () => {
-    const { url } = await receiver();
-    const [server] = open.splice(0);
-    await new Promise((resolve) => server?.close(resolve));
+    // Nothing listens there, and nobody else is given it.
+    const url = `http://127.0.0.1:${await freePort()}/hook`;
     const sim = await start({ webhooks: [{ url }, { url, delayMs: 60_000 }] });
     await measure(sim);
     await posted(sim, 1);
