@@ -14,7 +14,9 @@ const answer = v.pipe(
 );
 
 /** These answer at once or, on a computer without them, never. */
-const answersWithinMs = 2_000;
+const answerWithinSeconds = 2;
+/** A timer takes no more than 24 days, and nobody waits for longer than this. */
+const mostSeconds = 3_600;
 const containerOrigin = "http://169.254.170.2";
 const machineOrigin = "http://169.254.169.254";
 const rolePath = "/latest/meta-data/iam/security-credentials/";
@@ -39,11 +41,9 @@ export async function fetchCredentials(environment: Environment): Promise<Creden
   if (container) {
     const token = await readToken(environment);
     const headers = token === undefined ? undefined : { authorization: token };
-    return isAllowed(container) ? decode(await ask(container, { headers })) : undefined;
+    return isAllowed(container) ? decode(await ask(environment, container, { headers })) : undefined;
   }
-  return environment["AWS_EC2_METADATA_DISABLED"] === "true"
-    ? undefined
-    : ofMachine(environment["AWS_EC2_METADATA_SERVICE_ENDPOINT"] ?? machineOrigin);
+  return environment["AWS_EC2_METADATA_DISABLED"] === "true" ? undefined : ofMachine(environment);
 }
 
 async function readToken(environment: Environment): Promise<string | undefined> {
@@ -51,15 +51,16 @@ async function readToken(environment: Environment): Promise<string | undefined> 
   return file ? (await readFile(file, "utf8")).trim() : environment["AWS_CONTAINER_AUTHORIZATION_TOKEN"];
 }
 
-async function ofMachine(origin: string): Promise<Credentials | undefined> {
+async function ofMachine(environment: Environment): Promise<Credentials | undefined> {
+  const origin = environment["AWS_EC2_METADATA_SERVICE_ENDPOINT"] ?? machineOrigin;
   const ttl = { "x-aws-ec2-metadata-token-ttl-seconds": "300" };
-  const token = await ask(`${origin}/latest/api/token`, { method: "PUT", headers: ttl });
+  const token = await ask(environment, `${origin}/latest/api/token`, { method: "PUT", headers: ttl });
   if (token === undefined) {
     return undefined;
   }
   const headers = { "x-aws-ec2-metadata-token": token };
-  const role = (await ask(`${origin}${rolePath}`, { headers }))?.split("\n")[0]?.trim();
-  return role ? decode(await ask(`${origin}${rolePath}${role}`, { headers })) : undefined;
+  const role = (await ask(environment, `${origin}${rolePath}`, { headers }))?.split("\n")[0]?.trim();
+  return role ? decode(await ask(environment, `${origin}${rolePath}${role}`, { headers })) : undefined;
 }
 
 function isAllowed(address: string): boolean {
@@ -69,17 +70,24 @@ function isAllowed(address: string): boolean {
 
 /** Undefined if nothing answers, or not with what was asked for. */
 async function ask(
+  environment: Environment,
   url: string,
   init: { readonly method?: string; readonly headers?: Record<string, string> | undefined },
 ): Promise<string | undefined> {
   try {
     const { method = "GET", headers = {} } = init;
-    const signal = AbortSignal.timeout(answersWithinMs);
+    const signal = AbortSignal.timeout(Math.round(secondsToWait(environment) * 1_000));
     const response = await fetch(url, { method, headers, redirect: "error", signal });
     return response.ok ? await response.text() : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** As the programs of AWS read it: a number from 1 on. */
+function secondsToWait(environment: Environment): number {
+  const given = Number(environment["AWS_METADATA_SERVICE_TIMEOUT"]);
+  return given >= 1 ? Math.min(given, mostSeconds) : answerWithinSeconds;
 }
 
 function decode(text: string | undefined): Credentials | undefined {

@@ -10,20 +10,20 @@ import { withFolder } from "../media/support.ts";
 
 const nowhere = { AWS_EC2_METADATA_DISABLED: "true" };
 
-/** An environment whose profile files are missing, wherever the tests run. */
+/** An environment whose profile files are missing, wherever the tests run, and that waits for a server as long as it takes. */
 function environment(given: Environment): Environment {
   const none = { AWS_SHARED_CREDENTIALS_FILE: "/missing/credentials", AWS_CONFIG_FILE: "/missing/config" };
-  return { ...nowhere, ...none, ...given };
+  return { ...nowhere, ...none, AWS_METADATA_SERVICE_TIMEOUT: "120", ...given };
 }
 
-/** A server of credentials that knows these paths, and what it was asked. */
-async function serve(answers: Readonly<Record<string, string>>) {
+/** A server of credentials that knows these paths and answers from this moment on, and what it was asked. */
+async function serve(answers: Readonly<Record<string, string>>, from: Promise<unknown> = Promise.resolve()) {
   const asked: string[] = [];
   const server = createServer(({ method, url = "", headers }, response) => {
     const token = headers.authorization ?? headers["x-aws-ec2-metadata-token"] ?? "no token";
     asked.push(`${method} ${url} ${String(token)}`);
     const answer = answers[url];
-    response.writeHead(answer === undefined ? 404 : 200).end(answer);
+    void from.then(() => response.writeHead(answer === undefined ? 404 : 200).end(answer));
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -113,6 +113,22 @@ describe("credentials of a bucket", () => {
         `GET ${path}dock t`,
       ]);
     } finally {
+      server.close();
+    }
+  });
+
+  it("are waited for as long as AWS_METADATA_SERVICE_TIMEOUT says", async () => {
+    const givenUp = Promise.withResolvers<void>();
+    const server = await serve({ "/role": answer("late", 60 * 60_000) }, givenUp.promise);
+    try {
+      const role = { AWS_CONTAINER_CREDENTIALS_FULL_URI: `${server.origin}/role` };
+      const waiting = new CredentialChain(environment(role)).get();
+      const impatient = new CredentialChain(environment({ ...role, AWS_METADATA_SERVICE_TIMEOUT: "1" }));
+      await assert.rejects(impatient.get(), { sentence: "bucketCredentials" });
+      givenUp.resolve();
+      assert.equal((await waiting).accessKeyId, "late");
+    } finally {
+      givenUp.resolve();
       server.close();
     }
   });
