@@ -6,7 +6,6 @@ import {
   closedLeaseSeconds,
   endedWorkers,
   forgetIdleWorkers,
-  leaseSeconds,
   WorkerLease,
 } from "../../src/store/worker-lease.ts";
 import { unansweredError } from "../../src/store/sqlite-failures.ts";
@@ -23,7 +22,8 @@ describeDatabases("the jobs of a worker that has stopped", (open) => {
   const taken = { code: "ERR_CANCELLED", sentence: "cancelledTaken" };
 
   const begin = async (): Promise<WorkerLease> => {
-    const lease = await WorkerLease.begin(database, { closedSeconds: 0 });
+    // It is not renewed after a test has ended it.
+    const lease = await WorkerLease.begin(database, { seconds: 3_600, closedSeconds: 0 });
     leases.push(lease);
     return lease;
   };
@@ -172,7 +172,7 @@ describeDatabases("the lease of a worker", (open) => {
     const test = await open();
     const { database } = test;
     // It does not renew its lease again.
-    const cutOff = await WorkerLease.begin(database);
+    const cutOff = await WorkerLease.begin(database, { seconds: 3_600 });
     await database.transaction([{ sql: "UPDATE workers SET lease_until = ''" }, forgetIdleWorkers()]);
     const job = { id: "job", node: "node", key: null, intent: intentOf("job"), items: new Map() };
     await new JobTable(database, cutOff.id).accept(job);
@@ -211,21 +211,24 @@ describeDatabases("the lease of a worker", (open) => {
   it("goes on for a while after its end, and an end that comes late does not shorten the next lease", async () => {
     const test = await open();
     const { database } = test;
-    const secondsLeft = async () => {
+    const endMs = async () => {
       const [[row] = []] = await database.transaction([{ sql: "SELECT lease_until FROM workers" }]);
-      return (Date.parse(String(row?.["lease_until"])) - Date.now()) / 1000;
+      return Date.parse(String(row?.["lease_until"]));
     };
-    const first = await WorkerLease.begin(database);
+    const first = await WorkerLease.begin(database, { seconds: 3_600 });
     const beganAt = Date.now();
     while (Date.now() === beganAt) {
       await new Promise((resolve) => setImmediate(resolve));
     }
-    const second = await WorkerLease.begin(database, { id: first.id });
+    const second = await WorkerLease.begin(database, { id: first.id, seconds: 3_600 });
+    const wholeMs = await endMs();
     await first.end();
-    assert.ok((await secondsLeft()) > leaseSeconds - 10);
+    assert.equal(await endMs(), wholeMs);
+    const endedAt = Date.now();
     await second.end();
-    const left = await secondsLeft();
-    assert.ok(left > closedLeaseSeconds - 10 && left <= closedLeaseSeconds + 1, `${left} s`);
+    // The clock of the database need not be that of the test to the millisecond.
+    assert.ok((await endMs()) >= endedAt + (closedLeaseSeconds - 1) * 1_000);
+    assert.ok((await endMs()) <= Date.now() + (closedLeaseSeconds + 1) * 1_000);
     await test.close();
   });
 });

@@ -51,7 +51,7 @@ export const indexDatabases: Readonly<Record<string, () => Promise<IndexDatabase
     return {
       given: address.url,
       run: (sql) => server.run(`SET search_path TO dimensioner; ${sql}`, name),
-      close: async () => void (await server.run(`DROP DATABASE ${name}`)),
+      close: () => server.removeDatabase(name),
     };
   },
 };

@@ -10,7 +10,7 @@ import type { ArchiveProgress, Finding } from "../../src/model/archive-reports.t
 import type { VerifyResult } from "../../src/model/shapes.ts";
 import { languages } from "../../src/rules/languages.ts";
 import { bundledNode } from "../../tools/test/node-binaries.ts";
-import { listAll, withFolder } from "../media/support.ts";
+import { listAll, untilListed, withFolder } from "../media/support.ts";
 import { changeDatabase, copiesOfArchive, fillArchive } from "./packages.ts";
 import { readZip } from "./read-zip.ts";
 import { databaseOf } from "./store.ts";
@@ -373,7 +373,7 @@ describe("archive: an export", () => {
             onProgress: ({ expectedBytes }) => (expectedBytes !== null) === isWriting && stop.abort(),
           });
           await assert.rejects(making, { code: "ERR_CANCELLED" });
-          assert.deepEqual(await listAll(to), []);
+          await untilListed(to, []);
         }
       }),
     ));

@@ -106,7 +106,12 @@ export async function hangInDatabase(points: PointCounter): Promise<void> {
     await last.begin();
     const ended = await end;
     if (isDimensionerError(ended) && ended.sentence !== "cancelledKept") {
-      assert.equal(isDimensionerError(await last.take(submit)), false);
+      let again = await last.take(submit);
+      while (isDimensionerError(again) && again.code === "ERR_STORE") {
+        // The computer was slower than the limit: nothing was accepted, and the message is sent again.
+        again = await last.take(submit);
+      }
+      assert.equal(isDimensionerError(again), false);
     }
     await until(async () => (await workFolders(root)).length === 0, `the job has ended: ${points.at}`);
     await last.close();

@@ -6,9 +6,11 @@ import type { Finding, VerifyArchiveOptions, VerifyReport } from "../../src/mode
 import { verifyArchive } from "../../src/archive/maintenance/commands.ts";
 import { withFolder } from "../media/support.ts";
 import { databaseOf } from "./store.ts";
-import { intentOf, openArchive, pictureOf } from "./support.ts";
+import { intentOf, openArchive, pictureOf, until } from "./support.ts";
 
-/** Archives some packages that messages have brought. Returns their paths in the order of their chain. */
+/**
+ * Archives some packages that messages have brought, each in a millisecond of its own. Returns their paths in the order of their chain.
+ */
 export async function fillArchive(
   root: string,
   ids: readonly string[],
@@ -29,6 +31,8 @@ export async function fillArchive(
     const submission = await runner.submitMedia(intent, media, null);
     paths.push((await submission.end()).path);
     submission.messageSent();
+    const archivedBy = Date.now();
+    await until(() => Date.now() > archivedBy, "the clock goes on");
   }
   await close();
   return paths;

@@ -122,7 +122,9 @@ async function sharedDatabase(): Promise<TestDatabase> {
   return {
     location,
     open: async (files) => {
-      const database = await SharedDatabase.open({ closedLeaseSeconds: 0, ...options });
+      // No lease is renewed after a test has ended it, and one that is closed has ended its own, however long that takes.
+      const leases = { leaseSeconds: 3_600, closedLeaseSeconds: 0, closeWithinMs: 60_000 };
+      const database = await SharedDatabase.open({ ...leases, ...options });
       const { worker } = database;
       const lease = { database, worker, arrivals: new RecordArrivals(), release: async () => undefined };
       return {

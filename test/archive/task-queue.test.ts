@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { TaskQueue, type Task } from "../../src/archive/jobs/run/task-queue.ts";
+import { VirtualClock } from "./virtual-clock.ts";
 
 /** A task that says when it has begun, and ends when it is told to. */
 function scripted(name: string, begun: string[]): Task & { end(): void } {
@@ -35,24 +36,29 @@ describe("archive: the queue of a step", () => {
   });
 
   it("has each task keep its place for a while, but not those that go first", async () => {
-    const begun: string[] = [];
-    const queue = new TaskQueue(1, 100);
-    const first = scripted("first", begun);
-    const [paced, last] = [scripted("paced", begun), scripted("last", begun)];
-    queue.add(first, true);
-    queue.add(paced);
-    queue.add(last);
-    first.end();
-    await queue.settled();
-    assert.deepEqual(begun, ["first", "paced"]);
-    const startedMs = performance.now();
-    paced.end();
-    await queue.settled();
-    assert.deepEqual(begun, ["first", "paced"]);
-    last.end();
-    while (begun.length < 3) {
-      await new Promise((resolve) => setTimeout(resolve, 5));
+    const clock = new VirtualClock(Number.POSITIVE_INFINITY);
+    try {
+      const begun: string[] = [];
+      const queue = new TaskQueue(1, 100);
+      const first = scripted("first", begun);
+      const [paced, last] = [scripted("paced", begun), scripted("last", begun)];
+      const startedMs = performance.now();
+      queue.add(first, true);
+      queue.add(paced);
+      queue.add(last);
+      first.end();
+      await queue.settled();
+      assert.deepEqual(begun, ["first", "paced"]);
+      paced.end();
+      await queue.settled();
+      assert.deepEqual(begun, ["first", "paced"]);
+      clock.fireNext();
+      assert.deepEqual(begun, ["first", "paced", "last"]);
+      assert.equal(Math.round(performance.now() - startedMs), 100);
+      last.end();
+      await queue.settled();
+    } finally {
+      clock.close();
     }
-    assert.ok(performance.now() - startedMs > 50);
   });
 });

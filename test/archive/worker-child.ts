@@ -1,7 +1,8 @@
 /**
  * A process that works on the jobs of a database which others use as well. Arguments: root, address of the database, origin of the cloud,
  * how long its lease is in seconds, the address of the bucket of packages or nothing. Prints "open", archives each transaction whose id it reads from its input, and takes over those of other
- * workers. Prints "archived <id>", or the sentence of an error and the id; ends at the line "close".
+ * workers. Prints "archived <id>", or the sentence of an error and the id; at the line "close" it takes over no more, and
+ * ends when all that it has is archived.
  */
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -22,6 +23,8 @@ const options = { address: readPostgresUrl(url), leaseSeconds: Number(seconds) }
 const files = bucket === "" ? root : bucketOf(bucket, join(root, String(process.pid)));
 const { store } = await openSharedStore(files, options);
 const { archive, runner, close } = await openArchive(root, client, { store, concurrency: 4 });
+
+const runs: Promise<void>[] = [];
 
 async function run(id: string, submitted: Promise<Submission>): Promise<void> {
   try {
@@ -46,7 +49,7 @@ async function takeOver(signal: AbortSignal): Promise<void> {
     // While the database is away there is nothing to take.
     await archive.takeOver({ node: "node", isMine: () => true }).catch(() => undefined);
     for (const submission of runner.resume(() => true)) {
-      void run(submission.running?.job.transactionId ?? "", Promise.resolve(submission));
+      runs.push(run(submission.running?.job.transactionId ?? "", Promise.resolve(submission)));
     }
     await sleep(lookEveryMs, undefined, { signal }).catch(() => undefined);
   }
@@ -59,10 +62,12 @@ for await (const line of createInterface({ input: process.stdin })) {
   if (line === "close") {
     break;
   }
-  void run(line, runner.submit(intentOf(line, { origin: client.peer.origin })));
+  runs.push(run(line, runner.submit(intentOf(line, { origin: client.peer.origin }))));
 }
 closing.abort();
 await taking;
+// What was accepted at the last moment would stay open.
+await Promise.all(runs);
 await close();
 await client.close();
 process.stdin.destroy();

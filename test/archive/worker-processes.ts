@@ -52,12 +52,19 @@ export async function workInTrouble(server: PostgresServer, trouble: Trouble): P
   }
   const stub = trouble.bucketFailures === undefined ? undefined : await startStub();
   const bucket = stub?.url(prefix) ?? "";
+  const isIdle = async (): Promise<boolean> => (await server.run(openJobs, name)).length === 0;
+  // One that was killed, or could not end its lease, has it for a while.
+  const isFree = async (): Promise<boolean> => {
+    const leases = `SELECT * FROM dimensioner.workers WHERE lease_until > '${new Date().toISOString()}'`;
+    return (await server.run(leases, name)).length === 0;
+  };
   let report: TroubleReport | undefined;
   try {
     await withFolder(async (root) => {
       const { origin } = sim.cloud;
       const args = [root, url, origin, String(trouble.leaseSeconds), bucket];
-      report = await new TroubledRun({ server, stub }, trouble, args).archive(ids);
+      report = await new TroubledRun({ server, stub, isIdle }, trouble, args).archive(ids);
+      await until(isFree, "no worker has a lease");
       // Whoever opens the archive next tidies up.
       const files = stub === undefined ? root : bucketOf(bucket, join(root, "last"));
       const { store } = await openSharedStore(files, { address: readPostgresUrl(url) });
@@ -75,8 +82,7 @@ export async function workInTrouble(server: PostgresServer, trouble: Trouble): P
       }
       const rows = await server.run("SELECT transaction_id FROM dimensioner.packages", name);
       assert.deepEqual(rows.map((row) => row["transaction_id"]).toSorted(), ids.toSorted());
-      const open = "SELECT * FROM dimensioner.jobs WHERE state NOT IN ('reported', 'failed')";
-      assert.deepEqual(await server.run(open, name), []);
+      assert.deepEqual(await server.run(openJobs, name), []);
     });
   } finally {
     await stub?.close();
@@ -86,12 +92,21 @@ export async function workInTrouble(server: PostgresServer, trouble: Trouble): P
   return report;
 }
 
+const openJobs = "SELECT * FROM dimensioner.jobs WHERE state NOT IN ('reported', 'failed')";
 /** How many requests fail in a row. */
 const mostFailed = 20;
+
+interface TroubledParts {
+  readonly server: PostgresServer;
+  readonly stub: BucketStub | undefined;
+  /** Whether no job is open in the database. */
+  readonly isIdle: () => Promise<boolean>;
+}
 
 class TroubledRun {
   readonly #server: PostgresServer;
   readonly #stub: BucketStub | undefined;
+  readonly #isIdle: TroubledParts["isIdle"];
   readonly #trouble: Trouble;
   readonly #args: readonly string[];
   readonly #archived = new Set<string>();
@@ -99,13 +114,10 @@ class TroubledRun {
   #script = "";
   #taken = 0;
 
-  constructor(
-    { server, stub }: { readonly server: PostgresServer; readonly stub: BucketStub | undefined },
-    trouble: Trouble,
-    args: readonly string[],
-  ) {
+  constructor({ server, stub, isIdle }: TroubledParts, trouble: Trouble, args: readonly string[]) {
     this.#server = server;
     this.#stub = stub;
+    this.#isIdle = isIdle;
     this.#trouble = trouble;
     this.#args = args;
   }
@@ -143,6 +155,8 @@ class TroubledRun {
       const before = this.#archived.size;
       await until(() => this.#archived.size > before, "more archived", 2_000).catch(() => this.#submit(left));
     }
+    // What a killed worker has left may still wait for another one, and a worker may still collect what it was sent again.
+    await until(this.#isIdle, "no job is open");
     for (const { process: child } of this.#children) {
       child.stdin?.write("close\n");
     }

@@ -6,7 +6,16 @@ import type { Disk } from "../../src/media/disk.ts";
 import type { IfExists } from "../../src/media/place-file.ts";
 import { saveToFile } from "../../src/media/save-to-file.ts";
 import type { SavedFile } from "../../src/model/shapes.ts";
-import { facts, listAll, rejectsWith, sending, systemError, watchedDisk, withFolder } from "./support.ts";
+import {
+  facts,
+  listAll,
+  rejectsWith,
+  sending,
+  systemError,
+  untilListed,
+  watchedDisk,
+  withFolder,
+} from "./support.ts";
 
 /** As FAT, exFAT and some shares: no second name for a file. */
 const withoutLinks = watchedDisk((call) => {
@@ -236,7 +245,7 @@ describe("a claim on a name that a killed process left, on a disk without links"
         "ERR_CANCELLED",
         "cancelledClose",
       );
-      assert.deepEqual(await listAll(folder), []);
+      await untilListed(folder, []);
     });
   });
 });

@@ -7,7 +7,17 @@ import type { Download } from "../../src/model/download.ts";
 import { saveToFile, type FileTarget } from "../../src/media/save-to-file.ts";
 import { DimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { bmp, jpeg, mp4s, png } from "./samples.ts";
-import { blocks, facts, failing, listAll, rejectsWith, sending, watchedDisk, withFolder } from "./support.ts";
+import {
+  blocks,
+  facts,
+  failing,
+  listAll,
+  rejectsWith,
+  sending,
+  untilListed,
+  watchedDisk,
+  withFolder,
+} from "./support.ts";
 
 const lost = new DimensionerError("connectionLost", { surface: "cloud", operation: "x" }, { host: "h" });
 
@@ -334,7 +344,7 @@ describe("saving a download to a file", () => {
             "ERR_CANCELLED",
             "cancelledClose",
           );
-          assert.deepEqual(await listAll(folder), ["x.jpg"]);
+          await untilListed(folder, ["x.jpg"]);
           assert.match(await readFile(join(folder, "x.jpg"), "utf8"), /^x+$/);
         });
       });

@@ -5,6 +5,8 @@ import type { FileHandle } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
+import { setTimeout as pause } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
 import { DimensionerError, type ErrorCode } from "../../src/errors/dimensioner-error.ts";
 import type { SentenceKey } from "../../src/errors/sentences.ts";
 import type { TransferFacts } from "../../src/media/disk.ts";
@@ -31,6 +33,17 @@ export async function withFolder(body: (folder: string) => Promise<void>): Promi
 export async function listAll(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true });
   return entries.map((entry) => entry.replaceAll("\\", "/")).sort();
+}
+
+/** Waits until this is everything below a folder: an aborted save is waited for only so long, and then removes its file later. */
+export async function untilListed(folder: string, expected: readonly string[]): Promise<void> {
+  const end = performance.now() + 120_000;
+  let found = await listAll(folder);
+  while (!isDeepStrictEqual(found, expected) && performance.now() < end) {
+    await pause(5);
+    found = await listAll(folder);
+  }
+  assert.deepEqual(found, expected);
 }
 
 /** A download of these chunks. */

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { asyncProperty, check, type RunDetails } from "fast-check";
 import { startSimulator } from "../../src/simulator/index.ts";
 import { TestFlow } from "../support/flow.ts";
+import { freePort } from "../support/servers.ts";
 import { Scenario, type ScenarioEnvironment } from "./scenario.ts";
 import { sequences, type Step } from "./steps.ts";
 import { WallClock } from "./wall-clock.ts";
@@ -14,7 +15,7 @@ export interface OpenEnvironment extends ScenarioEnvironment {
 
 /** A Node-RED runtime and a simulator, for one sequence after the other. */
 export async function openEnvironment(): Promise<OpenEnvironment> {
-  const sim = await startSimulator({ mode: "video-with-measurement" });
+  const sim = await startSimulator({ mode: "video-with-measurement", ports: await ownPorts() });
   const flow = await TestFlow.start([]);
   const clock = new WallClock();
   const folder = await realpath(await mkdtemp(join(tmpdir(), "dimensioner-model-")));
@@ -30,6 +31,16 @@ export async function openEnvironment(): Promise<OpenEnvironment> {
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Ports that no other program is given while a device is off, or refuses connections. */
+async function ownPorts(): Promise<Record<"cloud" | "earlier" | "newer", number>> {
+  const free = new Set<number>();
+  while (free.size < 3) {
+    free.add(await freePort());
+  }
+  const [newer = 0, earlier = 0, cloud = 0] = free;
+  return { newer, earlier, cloud };
 }
 
 export interface Tries {

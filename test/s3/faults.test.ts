@@ -6,7 +6,7 @@ import { isDimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { sha256Of } from "../../src/model/sha256.ts";
 import { readS3Url } from "../../src/s3/bucket-address.ts";
 import { Bucket } from "../../src/s3/bucket.ts";
-import { freePort, listen, startServer } from "../support/servers.ts";
+import { closedPort, listen, startServer } from "../support/servers.ts";
 import { forTests, sourceOf } from "../support/s3-servers.ts";
 import { identity } from "../support/tls.ts";
 import { startStub, type Fault, type BucketStub, type StubRequest } from "../support/s3-stub.ts";
@@ -141,7 +141,7 @@ describe("a bucket that fails", () => {
     for (const [origin, sentence] of [
       [page.origin, "bucketFailed"],
       [stub.origin.replace("http:", "https:"), "bucketNotTls"],
-      [`http://127.0.0.1:${await freePort()}`, "bucketUnreachable"],
+      [`http://127.0.0.1:${closedPort}`, "bucketUnreachable"],
     ]) {
       const other = await Bucket.open(readS3Url(`s3://evidence?endpoint=${origin}`), forTests);
       await assert.rejects(other.list("").next(), { code: "ERR_STORE", sentence });

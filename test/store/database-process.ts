@@ -97,6 +97,8 @@ async function fill(database: SqliteDatabase): Promise<void> {
     );
   }
   await database.close();
+  // Until then its thread has the file.
+  await database.ended;
   rmSync(join(dirname(file), "filler"));
   const again = SqliteFile.open({ file, migrations, busyTimeoutMs: 0, mustExist: true });
   if ("reason" in again) {

@@ -23,9 +23,7 @@ async function openTestPostgres(): Promise<TestDatabase> {
   const options = await postgresOptions();
   const open = () => PostgresDatabase.open(options);
   return reopening(open, {
-    remove: async () => {
-      await server.run(`DROP DATABASE ${databaseNameIn(options.address)}`);
-    },
+    remove: () => server.removeDatabase(databaseNameIn(options.address)),
     explain: (statements) => [
       // Reading a small table as a whole is faster, so it would not use an index.
       { sql: "SET LOCAL enable_seqscan = off" },

@@ -11,7 +11,7 @@ import { startPostgres, type PostgresServer } from "../support/postgres.ts";
 import { serveEnding, serveVersion } from "../support/postgres-stub.ts";
 import { sharedPostgres } from "../support/shared-postgres.ts";
 import { tlsFile } from "../support/tls.ts";
-import { freePort } from "../support/servers.ts";
+import { closedPort } from "../support/servers.ts";
 import { databaseNameIn, emptyPostgresOptions } from "./databases.ts";
 
 describe("a PostgreSQL database", () => {
@@ -162,7 +162,7 @@ describe("a PostgreSQL database", () => {
     const refused: readonly (readonly [sentence: string, url: string])[] = [
       ["postgresLogin", `postgres://nobody@127.0.0.1:${server.port}/${name}`],
       ["postgresMissing", `postgres://postgres@127.0.0.1:${server.port}/missing`],
-      ["postgresUnreachable", `postgres://postgres@127.0.0.1:${await freePort()}/${name}`],
+      ["postgresUnreachable", `postgres://postgres@127.0.0.1:${closedPort}/${name}`],
     ];
     for (const [sentence, url] of refused) {
       await assert.rejects(open({ address: readPostgresUrl(url) }), { code: "ERR_STORE", sentence });
@@ -252,10 +252,13 @@ describe("a PostgreSQL database", () => {
 
   it("does not wait for a statement that another program holds up, and closes nevertheless", async () => {
     const closing = await open({ closeWithinMs: 100 });
-    const impatient = await open({ answerWithinMs: 2_000 });
+    // A limit that is short would hold for the statements of the opening as well, so that of one transaction is made shorter.
+    const limited = await open({ answerWithinMs: 50_000 });
+    assert.deepEqual(await select(limited, "SHOW statement_timeout"), [{ statement_timeout: "50s" }]);
+    const impatient = [{ sql: "SET LOCAL statement_timeout = 200" }, { sql: "SELECT * FROM jobs" }];
     const end = await server.hold("LOCK TABLE dimensioner.jobs IN ACCESS EXCLUSIVE MODE", name);
     try {
-      await assert.rejects(select(impatient, "SELECT * FROM jobs"), { code: "ERR_STORE" });
+      await assert.rejects(limited.transaction(impatient), { code: "ERR_STORE" });
       const ended = assert.rejects(select(closing, "SELECT * FROM jobs"), { code: "ERR_STORE" });
       await server.until("SELECT 1 FROM pg_locks WHERE NOT granted");
       await closing.close();

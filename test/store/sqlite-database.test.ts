@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { appendFile, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { setImmediate } from "node:timers/promises";
 import { promisify } from "node:util";
 import { isDimensionerError } from "../../src/errors/dimensioner-error.ts";
@@ -17,7 +18,9 @@ describe("a SQLite database in a thread of its own", () => {
   let file: string;
   const open: SqliteDatabase[] = [];
 
-  const openFile = async (options: { migrations?: readonly (readonly string[])[] } = {}) => {
+  const openFile = async (
+    options: { migrations?: readonly (readonly string[])[]; busyTimeoutMs?: number } = {},
+  ) => {
     const database = await SqliteDatabase.open({ file, migrations, threads: testThreads, ...options });
     open.push(database);
     return database;
@@ -132,13 +135,16 @@ describe("a SQLite database in a thread of its own", () => {
   }
 
   it("shares commits between transactions that wait, so that many take little longer than a few", async () => {
-    const database = await openFile();
+    const database = await openFile({ busyTimeoutMs: 25_000 });
     const walBytes = async () => (await stat(`${file}-wal`)).size;
     await database.transaction([insert("first")]);
     const before = await walBytes();
-    await Promise.all(
-      Array.from({ length: 500 }, (_, number) => database.transaction([insert(`n${number}`)])),
-    );
+    // All of them wait while another program writes, however fast the thread is.
+    const foreign = new DatabaseSync(file);
+    foreign.exec("BEGIN IMMEDIATE");
+    const inserted = Array.from({ length: 500 }, (_, number) => database.transaction([insert(`n${number}`)]));
+    foreign.close();
+    await Promise.all(inserted);
     // A commit of its own for each would write at least a page (4 kB) for each.
     assert.ok((await walBytes()) - before < 500 * 4_096, `${(await walBytes()) - before} bytes`);
   });

@@ -22,6 +22,11 @@ describe("several processes on one SQLite database", () => {
     opened.push(database);
     return database;
   };
+  /** Closes a database. Its thread can have the file open for longer than the close waits. */
+  const close = async (database: SqliteDatabase) => {
+    await database.close();
+    await database.ended;
+  };
   /** Starts a process; resolves with it and the first thing that it says. */
   const start = async (action: "own" | "write" | "read" | "backup" | "visit" | "lock") => {
     const child = fork(program, [file, action]);
@@ -47,14 +52,14 @@ describe("several processes on one SQLite database", () => {
   });
   afterEach(async () => {
     await Promise.all(children.splice(0).map((child) => end(child)));
-    await Promise.all(opened.splice(0).map((database) => database.close()));
+    await Promise.all(opened.splice(0).map(close));
     await rm(folder, { recursive: true });
   });
 
   it("lets one own it, and refuses the second one in words", async () => {
     const database = await open();
     assert.match(String((await start("own")).said), inUse.message);
-    await database.close();
+    await close(database);
     assert.equal((await start("own")).said, "open");
     await assert.rejects(open(), inUse);
   });
@@ -82,7 +87,7 @@ describe("several processes on one SQLite database", () => {
       const database = await open();
       assert.ok((await texts(database)).length >= durable);
       await database.transaction([{ sql: "DELETE FROM notes" }]);
-      await database.close();
+      await close(database);
     }
   });
 

@@ -40,9 +40,11 @@ describe("the summary of a store", () => {
   });
 
   it("says which PostgreSQL it has, how large its tables are, and how many work on it now", async () => {
-    const options = await postgresOptions();
-    const database = await SharedDatabase.open({ ...options, closedLeaseSeconds: 0 });
-    const other = await SharedDatabase.open({ ...options, closedLeaseSeconds: 0 });
+    // One that is closed has ended its lease, however long that takes, and no other lease ends.
+    const leases = { leaseSeconds: 3_600, closedLeaseSeconds: 0, closeWithinMs: 60_000 };
+    const options = { ...(await postgresOptions()), ...leases };
+    const database = await SharedDatabase.open(options);
+    const other = await SharedDatabase.open(options);
     try {
       await addUnfinished({ database });
       const { version, bytes, ...rest } = await summarize(database, "postgres");

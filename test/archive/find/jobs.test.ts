@@ -39,7 +39,11 @@ describe("archive: jobs that seek their transaction", () => {
     };
   }
 
-  function submit({ runner }: Opened, { key, local }: typeof first, waitMs = 20_000): Promise<Submission> {
+  function submit(
+    { runner }: Opened,
+    { key, local }: typeof first,
+    { waitMs = 120_000, sentAt = new Date() } = {},
+  ): Promise<Submission> {
     const raw = JSON.stringify({ imageIdentifier: key });
     return runner.submit({
       ...intentOf("", { origin: cloud.client.peer.origin, raw, waitMs }),
@@ -51,7 +55,7 @@ describe("archive: jobs that seek their transaction", () => {
         images: [],
         videoAt: null,
       },
-      sought: { ...local, sentAt: new Date().toISOString() },
+      sought: { ...local, sentAt: sentAt.toISOString() },
       folder: [key],
     });
   }
@@ -75,7 +79,7 @@ describe("archive: jobs that seek their transaction", () => {
       const postedAt = Date.now();
       await until(() => Date.now() > postedAt, "the clock goes on");
       const other = measured("C", 0, { transactionReference: "ORDER-2" });
-      const late = await submit(archive, other, 300);
+      const late = await submit(archive, other, { waitMs: 300 });
       await assert.rejects(
         late.end(),
         /no record of this measurement has arrived/,
@@ -89,8 +93,9 @@ describe("archive: jobs that seek their transaction", () => {
   it("wait for a record that is there and not yet taken, however short the wait is", async () => {
     await withFolder(async (root) => {
       const archive = await open(root);
-      const submission = await submit(archive, first, 50);
+      const sentAt = new Date();
       await archive.post("1");
+      const submission = await submit(archive, first, { waitMs: 50, sentAt });
       assert.equal(await endOf(submission), "1");
       await archive.close();
     });
@@ -99,13 +104,23 @@ describe("archive: jobs that seek their transaction", () => {
   it("leave a record that can be that of either of two, say so, and take none by chance", async () => {
     await withFolder(async (root) => {
       const archive = await open(root);
-      const submissions = await Promise.all([submit(archive, first, 1_500), submit(archive, second, 1_500)]);
+      const submissions = await Promise.all([submit(archive, first), submit(archive, second)]);
       await archive.post("1");
       await until(
         () => submissions.every(({ running }) => said(running).includes("recordContested")),
         "each knows of the other",
       );
       await archive.post("2");
+      await until(
+        () => submissions.every(({ running }) => said(running).includes("recordsAlike")),
+        "each knows of both records",
+      );
+      for (const { running } of submissions) {
+        const { job } = running ?? assert.fail();
+        // The wait is over.
+        job.waitedMs = job.intent.waitMs;
+        running?.wake();
+      }
       const ends = await Promise.allSettled(submissions.map((one) => one.end()));
       for (const end of ends) {
         assert.match(
@@ -170,7 +185,7 @@ describe("archive: jobs that seek their transaction", () => {
         await rebuildIndex(root, { database: databaseOf(root) });
         assert.deepEqual((await verify(root)).said, []);
         const archive = await open(root);
-        const other = await submit(archive, second, 300);
+        const other = await submit(archive, second, { waitMs: 300 });
         await archive.post("905865");
         await assert.rejects(other.end(), /no record of this measurement has arrived/);
         other.messageSent();
