@@ -168,26 +168,32 @@ describe("attacks on the archive's files and database", () => {
   it("A12: a disk that stays full is not filled by the attempts themselves", async () => {
     await withFolder(async (root) => {
       cloud.sim.cloud.addMedia("1", { contentType: "video/mp4", generateBytes: 50_000 });
-      let failures = 0;
-      const disk = watchedDisk((call, [path]) => {
-        if (call === "open" && String(path).endsWith("manifest.json")) {
-          failures += 1;
-          throw systemError("ENOSPC");
-        }
-      });
-      const archive = await openArchive(root, cloud.client, { disk });
-      const submission = await archive.runner.submit(cloud.intentFor("1", { raw: "{}" }));
-      submission.end().catch(() => undefined);
       const size = async (): Promise<number> => {
         const entries = await readdir(root, { recursive: true, withFileTypes: true });
         const files = entries.filter((one) => one.isFile() && !one.name.includes("sqlite"));
         const sizes = await Promise.all(files.map(({ parentPath, name }) => stat(join(parentPath, name))));
         return sizes.reduce((sum, one) => sum + one.size, 0);
       };
-      await until(() => failures >= 2, "it has been tried twice");
-      const before = await size();
-      await until(() => failures >= 12, "it has been tried ten times more");
-      assert.ok(Math.abs((await size()) - before) < 100, `${before} bytes before`);
+      let failures = 0;
+      const measured: Promise<number>[] = [];
+      const disk = watchedDisk(async (call, [path]) => {
+        if (call === "open" && String(path).endsWith("manifest.json")) {
+          failures += 1;
+          if (failures === 2 || failures === 12) {
+            // The job waits here, so that no file comes or goes while their sizes are added up.
+            const measuring = size();
+            measured.push(measuring);
+            await measuring;
+          }
+          throw systemError("ENOSPC");
+        }
+      });
+      const archive = await openArchive(root, cloud.client, { disk });
+      const submission = await archive.runner.submit(cloud.intentFor("1", { raw: "{}" }));
+      submission.end().catch(() => undefined);
+      await until(() => measured.length === 2, "it has been tried twice, and ten times more");
+      const [before = 0, after = 0] = await Promise.all(measured);
+      assert.ok(before > 0 && Math.abs(after - before) < 100, `${before} bytes, then ${after} bytes`);
       await archive.close();
     });
   });

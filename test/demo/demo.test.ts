@@ -18,7 +18,9 @@ interface Demo {
   readonly ended: Promise<unknown>;
 }
 
-describe("npm run demo", () => {
+describe("npm run demo", function () {
+  // Four of them start at once, beside whatever else a busy computer does.
+  this.timeout(600_000);
   const started: ChildProcess[] = [];
   let archive: string;
   let archiving: Demo;

@@ -25,7 +25,7 @@ describe("example 19: archive again", () => {
   /** What is said of each of the three ids in the list, in the order of the words. */
   async function press(): Promise<string[]> {
     const { id } = nodeNamed(await readExample("19"), button);
-    assert.equal((await fetch(`${run.nodeRed.url}/inject/${id}`, { method: "POST" })).status, 200);
+    assert.equal((await run.nodeRed.adminFetch(`/inject/${id}`, { method: "POST" })).status, 200);
     return [await listener.next(), await listener.next(), await listener.next()].toSorted();
   }
 

@@ -1,4 +1,4 @@
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { FlowNode } from "../../tools/demo/examples.ts";
@@ -7,8 +7,10 @@ import type { FlowNode } from "../../tools/demo/examples.ts";
 export class Erp {
   /** The posts that it has received: “confirmed ORDER-1”. */
   readonly told: string[] = [];
+  readonly #events = new EventEmitter();
   readonly #server = createServer((request, response) => {
     this.told.push(decodeURIComponent((request.url ?? "").slice(1).replace("/", " ")));
+    this.#events.emit("told");
     request.resume();
     response.writeHead(204).end();
   });
@@ -17,6 +19,13 @@ export class Erp {
   async open(): Promise<string> {
     await once(this.#server.listen(0, "127.0.0.1"), "listening");
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /** Waits until it has received this many posts: the screen may show what has become of a parcel before the ERP is told. */
+  async untilTold(count: number): Promise<void> {
+    while (this.told.length < count) {
+      await once(this.#events, "told");
+    }
   }
 
   async close(): Promise<void> {

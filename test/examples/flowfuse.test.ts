@@ -49,7 +49,7 @@ describe("example 23: FlowFuse", () => {
     });
     const canvas = await watchCanvas(site);
     const hear = async (press: string, until: string): Promise<string> => {
-      const said = await runFlow({ url: site.url, nodes, press, until: [until], timeoutMs: 20_000 });
+      const said = await runFlow({ url: site.url, nodes, press, until: [until], timeoutMs: 120_000 });
       return said.get(until) ?? "";
     };
     try {
@@ -67,7 +67,7 @@ describe("example 23: FlowFuse", () => {
     const { nodes, site } = await deploy({});
     simulator.reset();
     const press = "Scan at the device";
-    const said = await runFlow({ url: site.url, nodes, press, until: ["What to do"], timeoutMs: 20_000 });
+    const said = await runFlow({ url: site.url, nodes, press, until: ["What to do"], timeoutMs: 120_000 });
     assert.match(said.get("What to do") ?? "", /address/i);
     assert.deepEqual(simulator.requests, []);
   });

@@ -16,7 +16,9 @@ const referencesOf = (dock: string): string[] =>
 const noMedia = { kind: "body", text: "[]", contentType: "application/json" } as const;
 const mediaOfTransaction = "^/api/transactionmedia/[^/]+$";
 
-describe(`a shift of ${2 * parcelsEach} parcels at two packing stations, on Node-RED ${nodeRedMajor}`, () => {
+describe(`a shift of ${2 * parcelsEach} parcels at two packing stations, on Node-RED ${nodeRedMajor}`, function () {
+  // On a busy computer, fifty parcels one after the other take minutes.
+  this.timeout(600_000);
   let browser: Browser;
   let run: StationRun;
   const shifts: Shift[] = [];
@@ -103,7 +105,10 @@ describe(`a shift of ${2 * parcelsEach} parcels at two packing stations, on Node
       await second.scan(reference);
       const lamp = '[data-test="phase"]:is([data-phase="measured"], [data-phase="check"])';
       const notSent = `[data-test="notice"]:has-text("${reference} was not measured")`;
-      await second.page.locator(`${lamp}, ${notSent}`).first().waitFor();
+      while (!(await second.confirms(`${lamp}, ${notSent}`))) {
+        // Pressed, because another scan of a parcel that was measured after all would confirm it.
+        await second.press("measure");
+      }
       if (await second.page.locator(notSent).isVisible()) {
         await second.scan(reference);
       } else if ((await second.phase("measured", "check")) === "check") {
@@ -141,6 +146,7 @@ describe(`a shift of ${2 * parcelsEach} parcels at two packing stations, on Node
   it("has told the ERP of each parcel once, and shows the last ones of its own station with their evidence", async () => {
     const [again = ""] = references["dock-1"].slice(3);
     const expected = Object.values(references).flatMap((all) => all.map((one) => `confirmed ${one}`));
+    await erp.untilTold(expected.length + 1);
     assert.deepEqual(erp.told.toSorted(), [...expected, `cancelled ${again}`].toSorted());
     for (const [index, all] of Object.values(references).entries()) {
       const page = pages[index] ?? assert.fail();

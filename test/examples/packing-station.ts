@@ -66,7 +66,7 @@ export async function startStation({ settings = {}, more = [] }: StationOptions 
       webhooks: [webhook],
     });
     closers.push(() => simulator.close());
-    const second = await startSimulator({ encodingMs: 50 });
+    const second = await startSimulator({ ports: { newer: await freePort() }, encodingMs: 50 });
     closers.push(() => second.close());
     const origins = {
       newer: simulator.newer.origin,

@@ -27,6 +27,8 @@ export interface ExamplesRun {
     until: readonly string[],
     onSeen?: FlowRun["onSeen"],
   ): Promise<Map<string, string>>;
+  /** Deploys the same flows anew; `adapt` changes what one test needs otherwise than the others. */
+  redeploy(adapt?: (node: FlowNode) => FlowNode): Promise<void>;
   /** Ends everything; fails if a status was unreadable or the log has an error. */
   close(): Promise<void>;
 }
@@ -89,6 +91,8 @@ export async function startExamples(
         onSeen,
         timeoutMs: 120_000,
       });
+    const redeploy: ExamplesRun["redeploy"] = (adaptOnce = (node) => node) =>
+      nodeRed.deploy(together([...flows.values()]).map(adaptOnce));
     const end = async (): Promise<void> => {
       try {
         canvas.check();
@@ -96,7 +100,7 @@ export async function startExamples(
         await close();
       }
     };
-    return { simulator, nodeRed, archive, press, close: end };
+    return { simulator, nodeRed, archive, press, redeploy, close: end };
   } catch (error) {
     await close();
     throw error;

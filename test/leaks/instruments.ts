@@ -1,6 +1,7 @@
 /** Counts the resources of a process. To be imported before anything that it has to count. */
 import { getEventListeners, type EventEmitter } from "node:events";
 import { readdir, readlink } from "node:fs/promises";
+import { isDeepStrictEqual } from "node:util";
 import { setImmediate as turn, setTimeout as sleep } from "node:timers/promises";
 
 /** The resources at one moment; two readings of an idle process must not differ. */
@@ -51,7 +52,7 @@ export async function read(emitters: readonly EventEmitter[]): Promise<Reading> 
     amounts.push(heapUsed + arrayBuffers);
     await turn();
   }
-  const files = await openFiles();
+  const files = await settledFiles();
   // A background task may have started meanwhile.
   await untilIdle();
   const listeners = [process, ...emitters].reduce((sum, one) => sum + countListeners(one), countOnSignals());
@@ -103,6 +104,17 @@ function countOnSignals(): number {
     }
   }
   return count;
+}
+
+/** Reads until nothing changes: a file that something opens and closes for a moment is no leak. */
+async function settledFiles(): Promise<Record<string, number>> {
+  for (let before = await openFiles(); ;) {
+    const files = await openFiles();
+    if (isDeepStrictEqual(files, before)) {
+      return files;
+    }
+    before = files;
+  }
 }
 
 async function openFiles(): Promise<Record<string, number>> {

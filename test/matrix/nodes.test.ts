@@ -12,6 +12,7 @@ import { nodesOf, prepareNodeCases, type NodeCase } from "./node-cases.ts";
 import { keepResults } from "./results.ts";
 import { onReusedConnection } from "./reused-connection.ts";
 import { endingOf, type Row } from "./row.ts";
+import { untilArrived, untilSent } from "./short-deadlines.ts";
 import { lookInto } from "./sources.ts";
 import { add, nothing, type Count } from "./count.ts";
 
@@ -73,7 +74,9 @@ async function runCase(flow: TestFlow, { node, row, peer, folder, id }: NodeCase
   if (row.warm !== true) {
     await peer.arm();
   }
-  const { msgId, error } = await (row.warm === true ? onReusedConnection(peer, first, run) : run());
+  const { msgId, error } = await (row.warm === true
+    ? onReusedConnection(peer, first, run)
+    : untilSent(ending, run, async (running) => (await running).error?.code));
   const { code, outcome, retryable } = ending;
   const isWell = code === undefined;
   assert.deepEqual(
@@ -88,6 +91,7 @@ async function runCase(flow: TestFlow, { node, row, peer, folder, id }: NodeCase
   const look = shown.at(-1);
   assert.equal(`${look?.fill} ${look?.shape}`, isWell ? "green dot" : "red ring");
   assert.ok(isWell || look?.text === failedTexts[code], look?.text);
+  await untilArrived(ending, peer, node.path);
   const requests = node.asksMore === true ? peer.requestsTo(node.path) : peer.requests;
   assert.ok(requests >= ending.fewest && requests <= ending.most, `${requests} requests`);
   assert.deepEqual(peer.complaints(), []);

@@ -5,7 +5,7 @@ import { startSimulator, type Fault, type Simulator, type SurfaceName } from "..
 import { startFullBacklog } from "../support/full-backlog.ts";
 import type { Opened } from "../support/opened.ts";
 import { deviceCode, token, type Origins } from "../support/operations.ts";
-import { startServer } from "../support/servers.ts";
+import { freePort, startServer } from "../support/servers.ts";
 import { identity, pem } from "../support/tls.ts";
 import type { Peer } from "./peer.ts";
 import type { Given, OperationInfo, Row } from "./row.ts";
@@ -84,8 +84,11 @@ async function openSimulatedPeer(
   const { target, simulator = {}, faults = [], passes = false } = row;
   const isCommand = asked.kind === "measure" || asked.kind === "video";
   const needsVideo = asked.kind === "video" || asked.operation === "video";
+  const closedSurface = surfaceToClose(row, asked);
   const sim = opened(
     await startSimulator({
+      // Until it is held, nobody else is given the port that is to be closed.
+      ...(closedSurface === undefined ? {} : { ports: { [closedSurface]: await freePort() } }),
       mode: needsVideo ? "video-only" : "video-with-measurement",
       token,
       deviceCode,
@@ -106,7 +109,6 @@ async function openSimulatedPeer(
       typeof target === "object" && target.authority === "known" ? { ca: pem("authority.crt") } : undefined,
     id,
     async arm() {
-      const closedSurface = surfaceToClose(row, asked);
       const keeper = closedSurface === undefined ? 0 : opened(await startServer(() => undefined)).port;
       for (const one of (row.given ?? []).filter((given) => !("scan" in given))) {
         await applyGiven(sim, one);

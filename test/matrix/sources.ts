@@ -22,6 +22,7 @@ import { add, nothing, type Count } from "./count.ts";
 import { openRowResources, openPeer, type AskedOperation } from "./open-peer.ts";
 import type { Peer } from "./peer.ts";
 import { onReusedConnection } from "./reused-connection.ts";
+import { untilArrived, untilSent } from "./short-deadlines.ts";
 
 /** A running operation and the inspection of its result. */
 interface RunningOperation {
@@ -163,13 +164,15 @@ async function runCase(
     await settle(onReusedConnection(peer, first, run), ending, tried, peer);
   } else {
     await peer.arm();
-    await settle(run(), ending, tried, peer);
+    const running = untilSent(ending, run, async (failing) => (await failureOf(failing)).code);
+    await settle(running, ending, tried, peer);
   }
   const took = performance.now() - since;
   // Downloads may last as long as bytes come.
   const [shortest, longest] = takesMs ?? [0, tried.kind === "download" ? Infinity : timeoutMs + graceMs];
   assert.ok(took >= shortest && took < longest, `${took} ms`);
   const files = await trial.look(isWell);
+  await untilArrived(ending, peer, tried.path);
   const { requests } = peer;
   assert.ok(requests >= ending.fewest && requests <= ending.most, `${requests} requests`);
   const acts = await peer.acts();

@@ -77,7 +77,8 @@ export function addMedia(sim: Simulator, ids: readonly string[], videoBytes = 0)
 /** Begins a job in the Node-RED at this address. */
 export async function scan(url: string, id: string): Promise<void> {
   const picture = isOfMessage(id) ? pictureOf(id).toString("base64") : undefined;
-  const headers = { "content-type": "application/json" };
+  // Node-RED ends a connection that is kept after 5 s, which can be when the next scan begins on it.
+  const headers = { "content-type": "application/json", connection: "close" };
   // Nobody answers when Node-RED is killed.
   await fetch(`${url}/scan`, { method: "POST", headers, body: JSON.stringify({ id, picture }) }).catch(
     () => undefined,

@@ -58,9 +58,9 @@ describe(`dimensioner-archive in a Node-RED ${nodeRedMajor} that is killed`, () 
       const asked = sim.nextRequest(({ path }) => path.startsWith("/api/transactionmedia/905865"));
       const body = JSON.stringify({ id: "905865", shift: "early" });
       const headers = { "content-type": "application/json" };
-      await fetch(`${first.url}/scan`, { method: "POST", body, headers });
+      await first.adminFetch("/scan", { method: "POST", body, headers });
       await asked;
-      await fetch(`${first.url}/die`, { method: "POST" }).catch(() => undefined);
+      await first.adminFetch("/die", { method: "POST" }).catch(() => undefined);
       sim.cloud.addMedia("905865", { contentType: "video/mp4", generateBytes: 100_000 });
 
       const second = await startNodeRed({ major: nodeRedMajor, userDir });

@@ -69,7 +69,7 @@ describe(`the transaction of a local measurement, in a Node-RED ${nodeRedMajor} 
       // The device's pictures are fetched when the job has been accepted.
       const fetched = sim.nextRequest(({ path }) => path.includes("/image/"));
       const headers = { "content-type": "application/json" };
-      await fetch(`${first.url}/scan`, { method: "POST", headers, body: '{"code":"ORDER-1"}' });
+      await first.adminFetch("/scan", { method: "POST", headers, body: '{"code":"ORDER-1"}' });
       await fetched;
       await first.kill();
 
@@ -90,7 +90,7 @@ describe(`the transaction of a local measurement, in a Node-RED ${nodeRedMajor} 
         width,
         height,
       };
-      await fetch(`${second.url}/hook`, { method: "POST", headers, body: JSON.stringify(record) });
+      await second.adminFetch("/hook", { method: "POST", headers, body: JSON.stringify(record) });
       await until(async () => (await readPackages(root)).size === 1, "the package is there");
       const [manifest] = (await readPackages(root)).values();
       assert.deepEqual([manifest?.transactionId, manifest?.complete], [guid, true]);

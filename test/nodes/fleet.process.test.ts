@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { nodeRedMajor } from "../support/node-red.ts";
 import { runFleet } from "./fleet.ts";
 
-describe(`several Node-REDs ${nodeRedMajor} on one PostgreSQL database and one bucket`, () => {
+describe(`several Node-REDs ${nodeRedMajor} on one PostgreSQL database and one bucket`, function () {
+  // Several processes do the work of a day, beside whatever else a busy computer does.
+  this.timeout(600_000);
   it("archive what stations post, each once, while one is killed, the database restarted and the bucket away", async () => {
     const { connections, takenOverAfterSeconds } = await runFleet({
       workers: 2,

@@ -7,6 +7,7 @@ import { fields, phrases } from "../../src/errors/phrases.ts";
 import { sentences } from "../../src/errors/sentences.ts";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { catalogOf } from "../editor/sources.ts";
+import { untilSent } from "../matrix/short-deadlines.ts";
 import { nodeRedMajor, startNodeRed, type NodeRed } from "../support/node-red.ts";
 import { configNodes, deviceCode, failingCases, token, type FailingCase } from "./failing-cases.ts";
 import { storeNode } from "../support/store-node.ts";
@@ -116,7 +117,8 @@ describe(`the errors of flows, in a Node-RED ${nodeRedMajor} of another language
       await start(language);
       const english = await englishWords(language);
       for (const [index, { code }] of cases.entries()) {
-        const caught = await provoke(index);
+        const codeOf = async (running: Promise<Caught>) => (await running).code;
+        const caught = await untilSent({ code }, () => provoke(index), codeOf);
         const said = `${caught.message} ${caught.cause.hint}`;
         assert.equal(caught.code, code, `case ${index}: ${said}`);
         assert.doesNotMatch(said, /__\w+__|undefined|\[object/);

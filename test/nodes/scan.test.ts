@@ -82,7 +82,7 @@ describe("dimensioner-scan", () => {
   });
 
   it("drops what comes again within the time, also from a scanner that goes on reading, and counts it", async () => {
-    await start();
+    await start({ dedupe: 60_000 });
     assert.deepEqual((await scan(label)).references, [sscc]);
     for (let time = 1; time <= 3; time++) {
       const { error, sent } = await scan(label.trim());

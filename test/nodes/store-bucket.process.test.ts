@@ -102,10 +102,10 @@ describe("dimensioner-store with PostgreSQL and a bucket, in two real Node-REDs"
   const post = async (nodeRed: NodeRed, id: string): Promise<number> => {
     const headers = { "content-type": "application/json" };
     const body = JSON.stringify({ id, errorCode: 0 });
-    return (await fetch(`${nodeRed.url}/${path}`, { method: "POST", headers, body })).status;
+    return (await nodeRed.adminFetch(`/${path}`, { method: "POST", headers, body })).status;
   };
   const ask = async <T>(nodeRed: NodeRed, action: string): Promise<T> =>
-    (await (await fetch(`${nodeRed.url}/evidence-of?action=${action}`)).json()) as T;
+    (await (await nodeRed.adminFetch(`/evidence-of?action=${action}`)).json()) as T;
   const addImage = (id: string): void =>
     void simulator.cloud.addMedia(id, { contentType: "image/jpeg", generateBytes: 20_000 });
   const rowsOf = (sql: string): Promise<Record<string, unknown>[]> => server.run(sql, database);
@@ -154,7 +154,7 @@ describe("dimensioner-store with PostgreSQL and a bucket, in two real Node-REDs"
     assert.deepEqual(new Set(statuses), new Set([204]));
     const body = JSON.stringify({ id: "brought", picture: pictureOf("brought").toString("base64") });
     const headers = { "content-type": "application/json" };
-    const answer = await fetch(`${first().url}/bring`, { method: "POST", headers, body });
+    const answer = await first().adminFetch("/bring", { method: "POST", headers, body });
     const { folder, files } = (await answer.json()) as { folder: string; files: { path: string }[] };
     assert.match(folder, /^s3:\/\/evidence\/dock 4\/ü\/.*\/[\da-f]{12}$/);
     assert.ok(files.every((file) => file.path.startsWith(`${folder}/`)));

@@ -33,7 +33,13 @@ const fields = {
   poolSize: 5,
 };
 
-/** Presses Test connection with these values in the dialog. The answer must not contain the secret. */
+/** What Test connection says of something that has not answered within 10 s. */
+const late = ["fileHung", "storeUnanswered", "postgresUnanswered", "bucketUnanswered"];
+
+/**
+ * Presses Test connection with these values in the dialog, and again where a computer was too busy to answer it in time. The answer
+ * must not contain the secret.
+ */
 export async function testStore(
   nodeRed: NodeRed,
   values: { readonly id: string; readonly [field: string]: unknown },
@@ -44,7 +50,7 @@ export async function testStore(
   assert.equal(response.status, 200, text);
   assert.ok(secret === undefined || !text.includes(secret), text);
   const { lines } = JSON.parse(text) as { lines: readonly Line[] };
-  return lines;
+  return lines.some(({ key }) => late.includes(key)) ? testStore(nodeRed, values, secret) : lines;
 }
 
 /** Sends Test connection this body, whatever a dialog would send. */

@@ -93,7 +93,7 @@ describe("dimensioner-store with PostgreSQL, in two real Node-REDs", () => {
   const post = async (nodeRed: NodeRed, id: string): Promise<number> => {
     const headers = { "content-type": "application/json" };
     const body = JSON.stringify({ id, errorCode: 0 });
-    return (await fetch(`${nodeRed.url}/${path}`, { method: "POST", headers, body })).status;
+    return (await nodeRed.adminFetch(`/${path}`, { method: "POST", headers, body })).status;
   };
   const addImage = (id: string): void =>
     void simulator.cloud.addMedia(id, { contentType: "image/jpeg", generateBytes: 20_000 });
@@ -200,7 +200,7 @@ describe("dimensioner-store with PostgreSQL, in two real Node-REDs", () => {
   });
 
   it("verifies in Node-RED, and with the command-line tools", async () => {
-    const answer = await fetch(`${second().url}/evidence-of`);
+    const answer = await second().adminFetch("/evidence-of");
     const { verdict, packages } = (await answer.json()) as { verdict: string; packages: number };
     assert.deepEqual([verdict, packages], ["ok", 6]);
   });

@@ -79,7 +79,7 @@ describe("dimensioner-store in a real Node-RED", () => {
     lines.find((one) => one.key === key);
 
   it("says in Test connection that the database works, and how many records nobody has handled", async () => {
-    const posted = await fetch(`${nodeRed.url}/${webhook}`, {
+    const posted = await nodeRed.adminFetch(`/${webhook}`, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ id: 905865, errorCode: 0 }),

@@ -69,7 +69,7 @@ describe("dimensioner-transaction-in with a store, in a real Node-RED", () => {
   /** Posts a record; resolves with whether it was answered with a 2xx. */
   const post = async (id: string): Promise<boolean> => {
     try {
-      const response = await fetch(`${nodeRed.url}/${path}`, {
+      const response = await nodeRed.adminFetch(`/${path}`, {
         method: "POST",
         headers: { "content-type": "application/json" },
         body: JSON.stringify({ id, errorCode: 0 }),
@@ -138,7 +138,7 @@ describe("dimensioner-transaction-in with a store, in a real Node-RED", () => {
       assert.ok(await post(id));
     }
     await until((found) => found.length === 4);
-    await fetch(`${nodeRed.url}/handled`, {
+    await nodeRed.adminFetch("/handled", {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ id: "2" }),

@@ -17,7 +17,7 @@ const collect = runInNewContext("gc") as () => void;
 
 const flow = await TestFlow.start(
   [
-    { id: "cloud", type: "dimensioner-cloud", baseUrl, timeout: 30 },
+    { id: "cloud", type: "dimensioner-cloud", baseUrl, timeout: 600 },
     storeNode(folder, "store"),
     { id: "archive", z: "tab", type: "dimensioner-archive", cloud: "cloud", store: "store", settle: 0 },
   ],

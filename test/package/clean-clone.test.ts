@@ -21,7 +21,9 @@ async function copyClone(to: string): Promise<void> {
   await symlink(join(repository, "node_modules"), join(to, "node_modules"));
 }
 
-describe("a package made of a clean clone", () => {
+describe("a package made of a clean clone", function () {
+  // It copies, builds and packs everything.
+  this.timeout(600_000);
   let folder: string;
   let tarball: Tarball;
 

@@ -62,7 +62,9 @@ export async function runFlow({ url, nodes, press, until, onSeen, timeoutMs }: F
     ended.reject(new Error(`After ${timeoutMs / 1000} s nothing has come to: ${names}.`));
   }, timeoutMs);
   try {
-    const pressed = await fetch(`${url}/inject/${button.id}`, { method: "POST" });
+    // A connection that is kept may be ended by Node-RED, after 5 s, at the moment when the next press begins on it.
+    const headers = { connection: "close" };
+    const pressed = await fetch(`${url}/inject/${button.id}`, { method: "POST", headers });
     if (!pressed.ok) {
       throw new Error(`Node-RED did not press “${press}” (HTTP status ${pressed.status}).`);
     }
