@@ -44,7 +44,7 @@ export interface ExchangeOptions {
 /**
  * Sends one request on one connection, without any repetition, and receives its response. Resolves when the whole body
  * was passed to the receiver. Whether anything was sent is decided when undici writes the request: `onRequestStart` is
- * called right before that, and aborts an exchange that has ended by then, unsent.
+ * called right before that, and aborts an exchange that has ended by then, or whose time has passed, unsent.
  */
 export function exchange(
   peer: Peer,
@@ -82,7 +82,6 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
     this.#since = options.limit.since ?? performance.now();
   }
 
-  /** Resolves when the whole response was received. */
   start(): Promise<void> {
     const { connectMs, signal } = this.#options;
     if (signal?.aborted === true) {
@@ -90,7 +89,7 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
       return this.#end.promise;
     }
     signal?.addEventListener("abort", this.#onAbort);
-    this.#startTimer(Math.max(1, Math.min(this.#leftMs(), connectMs)));
+    this.#stopTimer = afterLimit(Math.max(1, Math.min(this.#leftMs(), connectMs)), this.#onTimer);
     this.#dispatch();
     return this.#end.promise;
   }
@@ -115,7 +114,6 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (this.#leftMs() <= 0) {
-      // A command that nobody waits for any more must not be written.
       this.#endWith("unreachableSilent", this.#connectSeconds());
     }
     if (this.#ended) {
@@ -201,25 +199,21 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
     this.#options.signal?.removeEventListener("abort", this.#onAbort);
   }
 
-  #startTimer(ms: number): void {
-    this.#stopTimer = afterLimit(ms, () => this.#onTimer());
-  }
-
   /** The one timer: it fires at the earliest time at which the limit can have passed, and compares the clock. */
-  #onTimer(): void {
+  readonly #onTimer = (): void => {
     if (this.#progress === "not-sent") {
       this.#endWith("unreachableSilent", this.#connectSeconds());
       return;
     }
     const leftMs = this.#leftMs();
     if (leftMs > 1) {
-      this.#startTimer(leftMs);
+      this.#stopTimer = afterLimit(leftMs, this.#onTimer);
       return;
     }
     const { kind, ms } = this.#options.limit;
     const stalled = this.#paused ? "fileStalled" : "stalled";
     this.#endWith(kind === "stall" ? stalled : "timeout", ms / 1000);
-  }
+  };
 
   #leftMs(): number {
     return this.#since + this.#options.limit.ms - performance.now();
