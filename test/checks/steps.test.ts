@@ -130,7 +130,38 @@ describe("the steps of npm test", () => {
   });
 
   it("are ended, with what they have started, by a signal", async () => {
-    const { child, input, ended } = start({ step: withGrandchild });
+    const { child, input, ended } = start({
+      step: withGrandchild,
+      other: withGrandchild,
+      next: `console.log("begun")`,
+    });
+    const running = [await once(input, "line"), await once(input, "line")].map(([line]) =>
+      pidIn(String(line)),
+    );
+    child.kill("SIGTERM");
+    const { exitCode, lines } = await ended();
+    assert.equal(exitCode, 130);
+    assert.deepEqual(
+      lines.filter((line) => line.includes("begun")),
+      [],
+    );
+    assert.deepEqual(await Promise.all(running.map(isGone)), [true, true]);
+  });
+
+  it("are ended by a signal with the steps that they run themselves, as test:repeat does with npm test", async () => {
+    const inner = `import(${steps}).then(({ StepRunner }) => new StepRunner(".").runAll([
+      { name: "inner", command: [process.execPath, "--eval", ${JSON.stringify(withGrandchild)}], timeoutMs: 120_000 },
+    ], 1))`;
+    const { child, input, ended } = start({ step: inner });
+    const [line] = (await once(input, "line")) as [string];
+    child.kill("SIGTERM");
+    assert.equal((await ended()).exitCode, 130);
+    assert.ok(await isGone(pidIn(line)));
+  });
+
+  it("are ended also if they do not heed a signal", async () => {
+    const deaf = `process.on("SIGTERM", () => {}); ${withGrandchild}`;
+    const { child, input, ended } = start({ step: deaf });
     const [line] = (await once(input, "line")) as [string];
     child.kill("SIGTERM");
     assert.equal((await ended()).exitCode, 130);

@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
 
 /** A command that checks something. Each line that it prints begins with its name. */
 export interface Step {
@@ -33,20 +34,27 @@ interface StepTime {
 const indent = "     ";
 /** How many lines of its output explain the failure of a step that names no failed test. */
 const explainingLines = 40;
+/** How long a command may take to end after SIGTERM. */
+const longestEndMs = 5_000;
+const lookAgainMs = 20;
 
 /** Runs commands, and ends them all, with what they have started, when a signal ends this process. */
 export class StepRunner {
   readonly #root: string;
   readonly #running = new Set<ChildProcess>();
+  /** Ends this process. */
+  #ending: Promise<never> | undefined;
 
   constructor(root: string) {
     this.#root = root;
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-      process.once(signal, () => {
-        this.#running.forEach(end);
-        process.exit(130);
-      });
+      process.once(signal, () => (this.#ending ??= this.#endAll()));
     }
+  }
+
+  async #endAll(): Promise<never> {
+    await Promise.all([...this.#running].map(end));
+    process.exit(130);
   }
 
   /** Runs steps, `atOnce` of them at the same time, prints what they print, and adds up their outcomes. */
@@ -76,6 +84,8 @@ export class StepRunner {
    * counts as one test. An exit code that does not fit the count is a failure, too.
    */
   async run({ name, command, env, timeoutMs }: Step, onLine: (line: string) => void): Promise<Outcome> {
+    // No other step begins when one is ended by a signal.
+    await this.#ending;
     const [file, ...args] = command;
     // A process group of its own: what hangs is ended with its children, and Ctrl-C comes to this process alone.
     const child = spawn(file, args, {
@@ -122,7 +132,7 @@ export class StepRunner {
     );
     const timer = setTimeout(() => {
       fail(`${name} did not end within ${timeoutMs / 1000} s.`);
-      end(child);
+      void end(child);
     }, timeoutMs);
     try {
       await Promise.all([once(child, "close"), ...ended]);
@@ -181,14 +191,24 @@ export function failuresIn(where: string, failures: readonly Failure[]): Failure
   return failures.map(({ what, why }) => ({ what: `[${where}] ${what}`, why }));
 }
 
-function end(child: ChildProcess): void {
-  if (child.pid === undefined || process.platform === "win32") {
+/** Ends a command and its group. What runs steps of its own, as `npm test` does, gets time to end these first. */
+async function end(child: ChildProcess): Promise<void> {
+  const { pid } = child;
+  if (pid === undefined || process.platform === "win32") {
     child.kill("SIGKILL");
     return;
   }
-  try {
-    process.kill(-child.pid, "SIGKILL");
-  } catch {
-    // The child has ended by itself meanwhile.
+  /** Returns whether the group is still there. */
+  const send = (signal: NodeJS.Signals | 0): boolean => {
+    try {
+      return process.kill(-pid, signal);
+    } catch {
+      return false;
+    }
+  };
+  send("SIGTERM");
+  for (let waitedMs = 0; waitedMs < longestEndMs && send(0); waitedMs += lookAgainMs) {
+    await sleep(lookAgainMs);
   }
+  send("SIGKILL");
 }
