@@ -48,7 +48,9 @@ export class StepRunner {
   constructor(root: string) {
     this.#root = root;
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-      process.once(signal, () => (this.#ending ??= this.#endAll()));
+      process.once(signal, () => {
+        this.#ending ??= this.#endAll();
+      });
     }
   }
 
