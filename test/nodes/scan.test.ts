@@ -269,6 +269,21 @@ describe("dimensioner-scan", () => {
       assert.equal(flow.ends.length, all.length);
     });
 
+    it("sends scans in their order, however they were divided", async () => {
+      const codes = ["VIDEO-1", "ORDER-1", "ORDER-2", "ORDER-3"];
+      const bytes = Buffer.from(codes.map((code) => `${code}\r`).join(""));
+      for (let length = 1; length <= bytes.length; length++) {
+        await start({ gap: 60_000 });
+        const parts = Array.from({ length: Math.ceil(bytes.length / length) }, (_, part) =>
+          bytes.subarray(part * length, (part + 1) * length),
+        );
+        await Promise.all(parts.map((payload) => flow.start("node", { payload, ...tcp })));
+        assert.deepEqual(referencesIn(flow.sent), codes, `${length} bytes at a time`);
+        await flow.stop();
+      }
+      await start();
+    });
+
     it("keeps sources apart, and takes over only from the same one", async () => {
       await start({ gap: 60_000 });
       const one = flow.start("node", { payload: Buffer.from("ORDER-"), ...tcp });

@@ -30,15 +30,36 @@ export class ScanSources {
   /** By source. Each belongs to a message that is being processed, so their number is limited. */
   readonly #open = new Map<string, Open>();
   readonly #skipped = new Map<string, Skipped>();
+  /** By source: resolves when its last message so far has left the node. */
+  readonly #leaving = new Map<string, Promise<void>>();
 
   constructor(gapMs: number) {
     this.#gapMs = gapMs;
   }
 
   /**
-   * Returns the scans that are complete with this message. Throws ERR_INPUT for one that is too long or incomplete.
+   * Returns the scans that are complete with this message, after those of the messages before it were sent. Throws ERR_INPUT
+   * for one that is too long or incomplete.
    */
   async collect(source: string, text: string, job: Job): Promise<readonly Frame[]> {
+    const previous = this.#leaving.get(source);
+    const left = Promise.withResolvers<void>();
+    this.#leaving.set(source, left.promise);
+    try {
+      const [frames] = await Promise.all([this.#collect(source, text, job), previous]);
+      return frames;
+    } finally {
+      // What is returned is sent in this turn.
+      setImmediate(() => {
+        left.resolve();
+        if (this.#leaving.get(source) === left.promise) {
+          this.#leaving.delete(source);
+        }
+      });
+    }
+  }
+
+  async #collect(source: string, text: string, job: Job): Promise<readonly Frame[]> {
     const before = this.#open.get(source);
     this.#open.delete(source);
     before?.takeOver();
