@@ -59,29 +59,28 @@ export function findRoot(
   roots: readonly X509Certificate[],
   at: Date,
 ): X509Certificate {
-  const search = (one: X509Certificate, issuersBelow: number): X509Certificate | undefined => {
-    const itself = roots.find(({ fingerprint256 }) => fingerprint256 === one.fingerprint256);
-    if (itself !== undefined) {
-      return itself;
-    }
-    const canIssue = (issuer: X509Certificate): boolean => isIssuer(issuer, one, issuersBelow, at);
-    const root = roots.find(canIssue);
-    if (root !== undefined || issuersBelow >= mostIssuers) {
-      return root;
-    }
-    for (const issuer of others.filter(canIssue)) {
-      const found = search(issuer, issuersBelow + 1);
-      if (found !== undefined) {
-        return found;
+  // All ways are followed at the same time, so that the shortest one to each certificate is taken, to which every other one could
+  // only add conditions: how many issuers a certificate allows below it. That is why none needs to be tried again, and
+  // certificates that have all issued each other do not make more ways than there are certificates.
+  const untried = new Set(others);
+  let reached: readonly X509Certificate[] = [certificate];
+  for (let issuersBelow = 0; issuersBelow <= mostIssuers; issuersBelow++) {
+    const next: X509Certificate[] = [];
+    for (const one of reached) {
+      const canIssue = (issuer: X509Certificate): boolean => isIssuer(issuer, one, issuersBelow, at);
+      const itself = roots.find(({ fingerprint256 }) => fingerprint256 === one.fingerprint256);
+      const root = itself ?? roots.find(canIssue);
+      if (root !== undefined) {
+        return root;
+      }
+      for (const issuer of [...untried].filter(canIssue)) {
+        untried.delete(issuer);
+        next.push(issuer);
       }
     }
-    return undefined;
-  };
-  const root = search(certificate, 0);
-  if (root === undefined) {
-    throw new ProblemError(phrase("timestampUntrusted", { name: nameOf(certificate) }));
+    reached = next;
   }
-  return root;
+  throw new ProblemError(phrase("timestampUntrusted", { name: nameOf(certificate) }));
 }
 
 function isIssuer(issuer: X509Certificate, of: X509Certificate, issuersBelow: number, at: Date): boolean {

@@ -22,6 +22,9 @@ const hashes: ReadonlyMap<string, string> = new Map(
   Object.entries(digests).map(([name, oid]) => [oid, name]),
 );
 
+/** A signer sends its own certificate and those of the few that lead to a root. Each may have to be compared with each. */
+const mostCertificates = 16;
+
 /** How a signature is made; without a hash of its own it is that of the signer. */
 interface Method {
   readonly hash?: string;
@@ -74,6 +77,9 @@ export function verifyTimestamp(
   }
   if (info.nonce !== nonce) {
     throw new ProblemError(phrase("timestampNonce"));
+  }
+  if (token.certificates.length > mostCertificates) {
+    throw wrongForm();
   }
   const certificates = token.certificates.map(readCertificate);
   const signer = findSigner(token.signer, [...certificates, ...roots]);

@@ -28,7 +28,7 @@ import { fillArchive } from "./packages.ts";
 import { readZip } from "./read-zip.ts";
 import { openSharedStore } from "./shared-store.ts";
 import { databaseOf } from "./store.ts";
-import { intentOf, mediumOf, openArchive } from "./support.ts";
+import { intentOf, mediumOf, openArchive, until } from "./support.ts";
 
 const roots = join(fixtures, "root.crt");
 const stampsFolder = ".dimensioner-archive/timestamps";
@@ -213,6 +213,39 @@ describe("archive: time stamps from OpenSSL", () => {
       for (const path of paths) {
         assert.ok((await coverOf(root, path)) !== null, path);
       }
+    }));
+
+  it("passes over the end of a chain that was pruned, and reports one that was lost after the others", () =>
+    withFolder(async (root) => {
+      const options = await postgresOptions();
+      const stores = [await openSharedStore(root, options), await openSharedStore(root, options)];
+      const workers = await Promise.all(stores.map(({ store }) => openArchive(root, undefined, { store })));
+      const archive = async (worker: number, id: string): Promise<string> => {
+        const { runner } = workers[worker] ?? assert.fail();
+        const submission = await runner.submitMedia(intentOf(id, { origin: null }), [mediumOf(id)], null);
+        const { path } = await submission.end();
+        submission.messageSent();
+        const archivedBy = Date.now();
+        await until(() => Date.now() > archivedBy, "the clock goes on");
+        return path;
+      };
+      const stampAll = () => stamp(root, { database: options.address.url });
+
+      // Without the database, the row of what was pruned stays.
+      await archive(0, "n0");
+      const before = new Date();
+      const newest = await archive(1, "n1");
+      assert.equal((await pruneArchive(root, { before })).deleted, 1);
+      assert.equal((await stampAll()).package, newest);
+      assert.equal((await stampAll()).alreadyStamped, true);
+
+      await rm(join(root, await archive(1, "n2")), { recursive: true });
+      await failsWith(stampAll(), { code: "ERR_NOT_FOUND" });
+      const live = await archive(0, "n3");
+      const { message } = await failureOf(stampAll());
+      assert.match(message, /is in the index, but its folder is missing/);
+      assert.equal((await coverOf(root, live)).links, 0);
+      await Promise.all(workers.map((one) => one.close()));
     }));
 
   it("asks once for each new manifest, and once for each server", () =>
@@ -404,9 +437,15 @@ describe("archive: time stamps from OpenSSL", () => {
       const database = databaseOf(root);
       await fillArchive(root, ["m0"]);
       await stamp(root);
-      await pruneArchive(root, { before: new Date(Date.now() + 1_000), database });
-      assert.deepEqual((await verify(root)).said, []);
-      await failsWith(stamp(root), { code: "ERR_NOT_FOUND" });
+      const before = new Date(Date.now() + 1_000);
+      // Whether its row stays or not, there is nothing to be time-stamped, and nothing is wrong.
+      for (const more of [{}, { database }]) {
+        await pruneArchive(root, { before, ...more });
+        assert.deepEqual((await verify(root)).said, []);
+        const { code, message } = await failureOf(stamp(root));
+        assert.equal(code, "ERR_NOT_FOUND");
+        assert.match(message, /^There is no package yet/);
+      }
     }));
 
   it("asks for nothing, or keeps nothing, if it cannot be verified", () =>

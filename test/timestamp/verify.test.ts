@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createHash } from "node:crypto";
+import { createHash, X509Certificate } from "node:crypto";
 import { readPem } from "../../src/timestamp/pem.ts";
 import { createRequest, readRequest } from "../../src/timestamp/request.ts";
 import { readResponse } from "../../src/timestamp/token.ts";
@@ -25,6 +25,24 @@ function problemOf(work: () => unknown): string {
 }
 const problemIn = (name: string, given = roots): string =>
   problemOf(() => verifyTimestamp(fixture(`${name}.tsr`), request, given));
+
+/** How many signatures of certificates are checked, at most as many as a server may cause. */
+function certificatesChecked(work: () => unknown): number {
+  // A search that tried every way through twelve certificates would not end within the life of a computer.
+  const most = 200;
+  let count = 0;
+  const { verify } = X509Certificate.prototype;
+  X509Certificate.prototype.verify = function counted(key) {
+    assert.ok(++count <= most, `more than ${most} signatures of certificates were checked`);
+    return verify.call(this, key);
+  };
+  try {
+    work();
+  } finally {
+    X509Certificate.prototype.verify = verify;
+  }
+  return count;
+}
 
 describe("time stamps: verification of what OpenSSL has signed", () => {
   it("reads the request that OpenSSL has written, and writes one in the same form", () => {
@@ -65,6 +83,30 @@ describe("time stamps: verification of what OpenSSL has signed", () => {
     assert.equal(verifyTimestamp(response, request, certificates("ecdsa")).root, "Elliptic Time Stamps");
     const both = [...certificates("other-root"), ...roots];
     assert.equal(verifyTimestamp(response, request, both).root, "Example Root");
+  });
+
+  it("tries each certificate once if all of them have issued each other, and leaves it at that", () => {
+    const checked = certificatesChecked(() =>
+      assert.equal(
+        problemIn("ring"),
+        "the certificate of “Ring Time Stamps” does not lead to any of the given root certificates",
+      ),
+    );
+    assert.ok(checked < 30, String(checked));
+  });
+
+  it("finds the short way to a root that allows no longer one, past certificates that have issued each other", () => {
+    const response = fixture("ring.tsr");
+    certificatesChecked(() =>
+      assert.equal(verifyTimestamp(response, request, certificates("ring-root")).root, "Ring Root"),
+    );
+  });
+
+  it("refuses more certificates than a time stamp needs before it reads them", () => {
+    const checked = certificatesChecked(() =>
+      assert.equal(problemIn("crowd"), "it is not a time stamp as RFC 3161 defines it"),
+    );
+    assert.equal(checked, 0);
   });
 
   it("finds the signer's certificate among the roots if the response does not bring it", () => {

@@ -9,6 +9,7 @@ import type { EvidenceSource } from "./packages.ts";
 import type { PlacedPackage } from "../packages/intent.ts";
 import { PackageIndex } from "../packages/package-index.ts";
 import { keepTimestamp } from "../maintenance/keep-timestamp.ts";
+import { PruneLogReader } from "../maintenance/prune-log.ts";
 import { locationOf, timeOf, TimestampFolder, type KeptTimestamp } from "../maintenance/timestamp-folder.ts";
 import { readRoots } from "../maintenance/timestamp-roots.ts";
 
@@ -34,7 +35,8 @@ export interface TimestampOptions {
  * Has the newest manifest of a store time-stamped, and keeps the time stamp beside the packages. As each manifest names
  * the one before it by its SHA-256, the time stamp covers all of them. If several workers share the store, each has a
  * chain of its own: the end of each is time-stamped, and the time stamp of the newest is returned. Each is verified before it is
- * kept. A manifest that this server has already time-stamped is not sent again.
+ * kept. A manifest that this server has already time-stamped is not sent again. An end that was deleted because of its age is
+ * passed over; one that is gone or changed is an error after the others were time-stamped.
  *
  * Rejects with ERR_NOT_FOUND if there is no package, ERR_FILE, ERR_STORE, ERR_CONFIG, and the errors of the server.
  */
@@ -46,23 +48,33 @@ export async function makeTimestamp(
   const roots = await readRoots(rootsFile);
   const ends = await findEnds(source);
   const results: TimestampResult[] = [];
-  let damaged: { readonly error: unknown } | undefined;
+  const damages: Damage[] = [];
   for (const end of ends) {
-    try {
-      results.push(await stampEnd(source, authority, { newest: await openEnd(source, end), roots, signal }));
-    } catch (error) {
-      if (!(error instanceof DimensionerError) || error.sentence !== "timestampChanged") {
-        throw error;
-      }
+    const opened = await openEnd(source, end);
+    if ("error" in opened) {
       // It must not keep the others from being time-stamped.
-      damaged ??= { error };
+      damages.push(opened);
+    } else {
+      results.push(await stampEnd(source, authority, { newest: opened, roots, signal }));
     }
   }
+  // Where a package was pruned without the database, its row stays. That is no error.
+  const pruned = await prunedAmong(damages, source);
+  const damaged = damages.find(({ end }) => !pruned.has(end.sha256));
+  if (damaged !== undefined) {
+    throw damaged.error;
+  }
   const newest = results.at(-1);
-  if (damaged !== undefined || newest === undefined) {
-    throw damaged?.error;
+  if (newest === undefined) {
+    throw nothingError(source);
   }
   return { ...newest, alreadyStamped: results.every(({ alreadyStamped }) => alreadyStamped) };
+}
+
+/** Why the end of a chain cannot be time-stamped. */
+interface Damage {
+  readonly end: PlacedPackage;
+  readonly error: DimensionerError;
 }
 
 interface End {
@@ -115,22 +127,61 @@ async function stampEnd(
 }
 
 /** The packages that the next manifests would name. */
-async function findEnds({ database, operation }: EvidenceSource): Promise<readonly PlacedPackage[]> {
+async function findEnds(source: EvidenceSource): Promise<readonly PlacedPackage[]> {
+  const { database } = source;
   const [stores = []] = await database.transaction([{ sql: "SELECT store_id FROM store" }]);
   const ends = await new PackageIndex(database).ends(String(stores[0]?.["store_id"]));
   if (ends.length === 0) {
-    throw new DimensionerError("timestampNothing", { surface: "store", operation });
+    throw nothingError(source);
   }
   return ends;
 }
 
-/** Only a manifest that is as it was archived is time-stamped. */
-async function openEnd({ files, operation }: EvidenceSource, end: PlacedPackage): Promise<OpenedPackage> {
-  const opened = await openPackage(files, end);
-  if (opened.sha256 !== end.sha256) {
-    throw new DimensionerError("timestampChanged", { surface: "disk", operation }, { path: end.path });
+function nothingError({ operation }: EvidenceSource): DimensionerError {
+  return new DimensionerError("timestampNothing", { surface: "store", operation });
+}
+
+/** Only a manifest that is there as it was archived is time-stamped. */
+async function openEnd(
+  { files, operation }: EvidenceSource,
+  end: PlacedPackage,
+): Promise<OpenedPackage | Damage> {
+  try {
+    const opened = await openPackage(files, end);
+    const facts = { surface: "disk", operation } as const;
+    return opened.sha256 === end.sha256
+      ? opened
+      : { end, error: new DimensionerError("timestampChanged", facts, { path: end.path }) };
+  } catch (error) {
+    if (error instanceof DimensionerError && error.sentence === "evidenceGone") {
+      return { end, error };
+    }
+    throw error;
   }
-  return opened;
+}
+
+/** Which of them were deleted because of their age, by the SHA-256 of their manifests. */
+async function prunedAmong(
+  damages: readonly Damage[],
+  { files }: EvidenceSource,
+): Promise<ReadonlySet<string>> {
+  const pruned = new Set<string>();
+  const sought = new Set(
+    damages.filter(({ error }) => error.sentence === "evidenceGone").map(({ end }) => end.sha256),
+  );
+  if (sought.size === 0) {
+    return pruned;
+  }
+  for await (const lines of new PruneLogReader(files.root, files.disk).read()) {
+    for (const { sha256, kept } of lines) {
+      if (kept === true) {
+        pruned.delete(sha256);
+      } else if (sought.has(sha256)) {
+        pruned.add(sha256);
+      }
+    }
+  }
+  return pruned;
 }
 
 /** The latest time stamp of a server for a manifest, if it is there and can be verified without roots. */

@@ -4,16 +4,10 @@ import type { VerifiedTimestamp } from "../../timestamp/verify.ts";
 import { manifestFileName } from "../archive-disk.ts";
 import type { ArchiveFiles } from "../files/archive-files.ts";
 import { loadManifestWithin } from "./load-manifest-within.ts";
-import type { FoundManifest } from "../packages/package-files.ts";
+import { ManifestChains } from "./manifest-chains.ts";
 import type { PlacedPackage } from "../packages/intent.ts";
 import { tryVerify } from "./timestamp-check.ts";
-import {
-  TimestampFolder,
-  locationOf,
-  timeOf,
-  type AboutTimestamp,
-  type KeptTimestamp,
-} from "./timestamp-folder.ts";
+import { TimestampFolder, locationOf, timeOf, type KeptTimestamp } from "./timestamp-folder.ts";
 
 export { readRoots } from "./timestamp-roots.ts";
 
@@ -44,17 +38,20 @@ export class PackageTimestamps {
   readonly #files: Pick<ArchiveFiles, "disk" | "root">;
   readonly #options: PackageTimestampOptions;
   readonly #folder: TimestampFolder;
+  readonly #chains: ManifestChains;
   #names: Promise<NamedTimestamps> | undefined;
 
   constructor(files: Pick<ArchiveFiles, "disk" | "root">, options: PackageTimestampOptions) {
     this.#files = files;
     this.#options = options;
     this.#folder = new TimestampFolder(files.root, files.disk);
+    this.#chains = new ManifestChains(files, options.signal);
   }
 
   /**
    * Finds the earliest time stamp that covers a package: one of its own manifest, or of a later one that leads back to it.
-   * Every manifest on that way is read and hashed. There is none if a package on the way was pruned.
+   * Every manifest on that way is read and hashed. There is none if a package on the way was pruned. If a clock was set back after
+   * the package, the one that is found may be a later one.
    */
   async find({ path, sha256 }: PlacedPackage): Promise<SoughtTimestamp> {
     const findings: PackageFinding[] = [];
@@ -68,7 +65,9 @@ export class PackageTimestamps {
       findings.push({ kind: "timestamp", path: locationOf(name), problem });
     };
     const { all, logged, there } = await (this.#names ??= readNames(this.#folder));
-    const interrupted = new Set<string | null>();
+    // The chains of other workers are not read to their beginnings only because they were time-stamped, too.
+    const newer = this.#chains.waysTo({ sha256, archived }, true);
+    const others: Pick<KeptTimestamp, "about" | "name">[] = [];
     // A name begins with the time at which its time stamp was received.
     for (const name of all.filter((one) => one >= timeOf(archived))) {
       const kept = there.has(name) ? await this.#folder.read(name) : "missing";
@@ -83,43 +82,38 @@ export class PackageTimestamps {
         continue;
       }
       const { about } = kept;
-      if (about.archived < archived || interrupted.has(about.store)) {
-        continue;
+      if (about.archived >= archived) {
+        const verified = this.#verify(kept, add);
+        if (verified === undefined) {
+          continue;
+        }
+        const links = await newer.count(about);
+        if (links !== null) {
+          return { timestamp: { ...verified, kept, links }, findings };
+        }
       }
-      const verified = tryVerify(kept, this.#options.roots);
-      if (typeof verified === "string") {
-        add(name, `the time stamp of the package ${about.package} is not valid: ${verified}`);
-        continue;
-      }
-      const links = await this.#countLinks(about, { sha256 });
-      if (links !== null) {
+      others.push({ name, about });
+    }
+    // After a clock was set back, a later package may look older than this one.
+    const any = this.#chains.waysTo({ sha256, archived }, false);
+    for (const { name, about } of others) {
+      const links = await any.count(about);
+      const kept = links === null ? undefined : await this.#folder.read(name);
+      const verified = kept === undefined ? undefined : this.#verify(kept, add);
+      if (links !== null && kept !== undefined && verified !== undefined) {
         return { timestamp: { ...verified, kept, links }, findings };
       }
-      // The way back from a later time stamp of this store leads through the same gap.
-      interrupted.add(about.store);
     }
     return { timestamp: null, findings };
   }
 
-  /** Goes back along the chain until it meets the package; null if the chain ends or breaks before. */
-  async #countLinks(from: AboutTimestamp, to: { readonly sha256: string }): Promise<number | null> {
-    const { root, disk } = this.#files;
-    let next: { readonly path: string; readonly sha256: string } | null = {
-      path: `${from.package}/${manifestFileName}`,
-      sha256: from.manifestSha256,
-    };
-    for (let links = 0; next !== null; links++) {
-      this.#options.signal?.throwIfAborted();
-      if (next.sha256 === to.sha256) {
-        return links;
-      }
-      const found: FoundManifest | "damaged" | "none" = await loadManifestWithin(root, next.path, disk);
-      if (typeof found === "string" || found.sha256 !== next.sha256) {
-        return null;
-      }
-      next = found.manifest.previous;
+  #verify(kept: KeptTimestamp, add: (name: string, problem: string) => void): VerifiedTimestamp | undefined {
+    const verified = tryVerify(kept, this.#options.roots);
+    if (typeof verified === "string") {
+      add(kept.name, `the time stamp of the package ${kept.about.package} is not valid: ${verified}`);
+      return undefined;
     }
-    return null;
+    return verified;
   }
 }
 
