@@ -1,6 +1,8 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
+import { eachTransfer } from "../../src/media/each-transfer.ts";
 import { tellRecording } from "../../src/runtime/action/deliver-measurement.ts";
 import { deviceChoice } from "../../src/runtime/config/config-choice.ts";
+import type { RecordingStatus } from "../../src/runtime/config/device-recording.ts";
 import { settingsOf } from "../../src/runtime/config/settings.ts";
 import { OutputFolders } from "../../src/runtime/action/output-folders.ts";
 import { deliverMedium, readOutput } from "../../src/runtime/action/output.ts";
@@ -26,18 +28,27 @@ export default function (RED: NodeAPI): void {
       const { client, operation, deviceKey, recordings } = devices.choose(job, "video", false);
       const values = new ValueReader(RED, this, job.msg, operation);
       const output = await readOutput(values, properties, operation);
+      const { transactionReference: reference } = job.msg;
+      const given = typeof reference === "string" && reference !== "" ? reference : null;
+      let recording: RecordingStatus | null = null;
+      // Once the transfer has ended, the next start may come before the video is in its file.
+      const noteRecording = (): void => {
+        recording = recordings.savedVideoOf(deviceKey, given);
+      };
       job.status.say("working", "fetching");
       const outputs = await deliverMedium(
         job,
         output,
-        (onProgress) =>
-          client.video(method, {
+        async (onProgress) => {
+          const download = await client.video(method, {
             waitMs,
             onProgress,
             signal: job.signal,
             waitSignal: job.waitSignal,
             onWaiting: () => job.status.say("waiting", "waitingForVideo"),
-          }),
+          });
+          return eachTransfer(download, noteRecording);
+        },
         {
           operation,
           peer: client.peer,
@@ -45,9 +56,7 @@ export default function (RED: NodeAPI): void {
           folders,
         },
       );
-      const { transactionReference: reference } = job.msg;
-      const given = typeof reference === "string" && reference !== "" ? reference : null;
-      tellRecording(job.msg, recordings.savedVideoOf(deviceKey, given));
+      tellRecording(job.msg, recording);
       return outputs;
     });
   }

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { readPackages } from "../archive/support.ts";
+import { readPackages, until } from "../archive/support.ts";
 import { withFolder } from "../media/support.ts";
 import type { FlowNode } from "../support/flow.ts";
+import { holdSyncs } from "../support/hold-syncs.ts";
 import { archive, ArchiveSuite, nextEnd, payloadOf } from "./archive-suite.ts";
 
 describe("dimensioner-archive behind a device on the local network", () => {
@@ -100,6 +101,46 @@ describe("dimensioner-archive behind a device on the local network", () => {
       assert.deepEqual(
         manifest?.items.map(({ path, source }) => [path, source]),
         [["video.mp4", "device"]],
+      );
+    });
+  });
+
+  it("archives a device's video while the next start already waits for the end of its transfer", async () => {
+    await withFolder(async (root) => {
+      const { sim } = suite;
+      sim.newer.setMode("video-only");
+      const dock = { id: "dock", type: "dimensioner-device", address: sim.newer.origin, timeout: 60 };
+      const video = { z: "tab", type: "dimensioner-video-control", device: "dock" };
+      const test = await suite.start(
+        root,
+        dock,
+        { ...video, id: "start", action: "start" },
+        { ...video, id: "stop", action: "stop" },
+        archive(root, { deviceVideo: true, wait: 60 }),
+      );
+      await test.run("start", { transactionReference: "ORDER-1" });
+      const stopped = await test.run("stop", { transactionReference: "ORDER-1" });
+      await until(() => sim.newer.readSavedVideo() !== null, "the video is encoded");
+      const path = "/api/v1/video/download";
+      const dripping = sim.faults.add({ path, times: 0, fault: { kind: "drip", bytes: 1, everyMs: 1_000 } });
+      const { _msgid, ...msg } = stopped.sent[0]?.msg ?? {};
+      const archived = test.run("node", msg);
+      await until(() => sim.requestsTo("newer", path).length === 1, "the video is transferred");
+      const next = test.run("start", { transactionReference: "ORDER-2" });
+      await test.untilStatus("start", ({ text }) => text === "in queue: 1");
+      const disk = await holdSyncs();
+      try {
+        sim.faults.remove(dripping);
+        assert.equal((await next).error, undefined);
+        await until(() => disk.count() > 0, "the video is to be synced");
+      } finally {
+        disk.release();
+      }
+      assert.equal((await archived).error, undefined);
+      const [manifest] = [...(await readPackages(root)).values()];
+      assert.deepEqual(
+        [manifest?.complete, manifest?.recording?.recording, manifest?.items.map((item) => item.path)],
+        [true, "own", ["video.mp4"]],
       );
     });
   });

@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { startSimulator, type Simulator, type StartOptions } from "../../src/simulator/index.ts";
+import { until } from "../archive/support.ts";
+import { withFolder } from "../media/support.ts";
 import { TestFlow, type FlowNode, type Message } from "../support/flow.ts";
+import { holdSyncs } from "../support/hold-syncs.ts";
 
 const deviceReference = "ABCD2345";
 
@@ -135,6 +138,47 @@ describe("which parcel a recording belongs to", () => {
     await run("start", "C");
     const unnamed = recordingOf(await run("stop"));
     assert.deepEqual([unnamed["transactionReference"], unnamed["recording"]], ["C", "own"]);
+  });
+
+  it("is told of the video that was fetched, also where the next start follows before it is in its file", async () => {
+    await withFolder(async (folder) => {
+      await start("local", { mode: "video-only" });
+      const file = { output: "file", folder, folderType: "str" };
+      await flow.deploy(nodes("local").map((node) => (node.id === "fetch" ? { ...node, ...file } : node)));
+      await run("start", "A");
+      await run("stop", "A");
+      await until(() => sim.newer.readSavedVideo() !== null, "the video is encoded");
+      const path = "/api/v1/video/download";
+      const dripping = sim.faults.add({ path, times: 0, fault: { kind: "drip", bytes: 1, everyMs: 1_000 } });
+      const fetched = run("fetch", "A");
+      await until(() => sim.requestsTo("newer", path).length === 1, "the video is transferred");
+      const next = run("start", "B");
+      await flow.untilStatus("start", ({ text }) => text === "in queue: 1");
+      const disk = await holdSyncs();
+      try {
+        sim.faults.remove(dripping);
+        await next;
+        await until(() => disk.count() > 0, "the video is to be synced");
+      } finally {
+        disk.release();
+      }
+      const video = recordingOf(await fetched);
+      assert.deepEqual([video["transactionReference"], video["recording"]], ["A", "own"]);
+    });
+  });
+
+  it("is not known after a measurement that has a result, but nothing in it that was measured", async () => {
+    await start();
+    await run("start", "A");
+    const without = { kind: "json-patch", set: { "measuredObjects.0.errorCode": 7 } } as const;
+    sim.faults.add({ surface: "newer", path: "/api/v1/measure", fault: without });
+    assert.equal(
+      (await flow.run("measure", { transactionReference: "A" })).error?.code,
+      "ERR_MEASURE_FAILED",
+    );
+    const video = recordingOf(await run("measure", "A"));
+    assert.deepEqual([video["transactionReference"], video["recording"]], ["A", "unknown"]);
+    assert.equal("video" in (await run("measure", "A")), false, "it was told once");
   });
 
   it("leaves no node saying that it records what has ended", async () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { DimensionerError } from "../../src/errors/dimensioner-error.ts";
-import type { RecordingStatus } from "../../src/runtime/config/device-recording.ts";
+import type { Measured, RecordingStatus } from "../../src/runtime/config/device-recording.ts";
 import { Recordings } from "../../src/runtime/config/recordings.ts";
 
 const dock = "http://192.168.1.40";
@@ -17,8 +17,8 @@ class Dock {
     this.recordings.started(machine, start, () => this.ended.push(String(reference)));
   }
 
-  measure(reference: string | null, isSuccess = true): RecordingStatus | null {
-    return this.recordings.measured(dock, reference, isSuccess);
+  measure(reference: string | null, result: Measured = { ok: true, errorCode: 0 }): RecordingStatus | null {
+    return this.recordings.measured(dock, reference, result);
   }
 
   /** A command whose answer never came. */
@@ -91,12 +91,34 @@ describe("whose recording a measurement ends", () => {
   it("waits through failed measurements, and can be overwritten there", () => {
     const station = new Dock();
     station.start("A");
-    assert.equal(station.measure("A", false), null);
+    assert.equal(station.measure("A", { ok: false, errorCode: 4 }), null);
     assert.equal(station.measure("A")?.recording, "own");
     station.start("A");
-    station.measure("A", false);
+    station.measure("A", { ok: false, errorCode: 4 });
     station.start("B");
     assert.equal(station.measure("A")?.recording, "overwritten");
+  });
+
+  it("cannot be told after a measurement that the device calls a success, but that has no result", () => {
+    const station = new Dock();
+    const unclear = (): void => assert.equal(station.measure("A", { ok: false, errorCode: 0 }), null);
+    station.start("A");
+    unclear();
+    assert.deepEqual(station.ended, ["A"]);
+    assert.deepEqual(station.measure("A"), { transactionReference: "A", at: "t1", recording: "unknown" });
+    assert.equal(station.measure("A"), null, "it was told once");
+    station.start("A");
+    unclear();
+    assert.equal(station.measure("B")?.recording, "unknown", "it may have got what waited for a success");
+    assert.equal(station.measure("A")?.recording, "taken", "whichever of the two measurements got it");
+    station.start("A");
+    unclear();
+    station.start("B");
+    assert.equal(station.measure("B")?.recording, "own", "a start replaces what waited");
+    station.start("A");
+    station.recordings.stopped(dock, null);
+    unclear();
+    assert.equal(station.recordings.savedVideoOf(dock, "A")?.recording, "own", "a stop had ended it");
   });
 
   it("is gone where it was cancelled", () => {

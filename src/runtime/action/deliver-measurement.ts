@@ -53,8 +53,7 @@ export function deliverMeasurement(
     },
     tag,
   };
-  // The device decides by its own error code which transaction gets the video.
-  const recording = recordings.measured(deviceKey, reference ?? null, result.errorCode === 0);
+  const recording = recordings.measured(deviceKey, reference ?? null, result);
   if (result.ok) {
     tellRecording(msg, recording);
     showFigures(status, result);

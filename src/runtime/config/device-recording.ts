@@ -1,3 +1,5 @@
+import type { MeasureResult } from "../../model/shapes.ts";
+
 /** The start of a recording, as in msg.video. */
 export interface Start {
   readonly transactionReference: string | null;
@@ -11,6 +13,9 @@ export interface Start {
  * reference, and it is lost. `other`: it was started for another reference. `unknown`: this is not known.
  */
 export type Ownership = "own" | LostRecording["how"] | "other";
+
+/** What decides whether a measurement gets the recording. */
+export type Measured = Pick<MeasureResult, "ok" | "errorCode">;
 
 /** A start, and what became of its recording. */
 export interface RecordingStatus extends Start {
@@ -26,7 +31,7 @@ interface Recording {
    * that it has a transaction of its own; the copy on the device can be replaced without a loss in the cloud.
    */
   phase: "recording" | "waiting" | "saved";
-  /** False after a command whose effect is not known. */
+  /** False after a command or a measurement whose effect on it is not known. */
   isCertain: boolean;
   /** Called once when it is no longer being recorded. */
   readonly onEnd: () => void;
@@ -69,9 +74,14 @@ export class DeviceRecording {
     this.#recording = null;
   }
 
-  measured(reference: string | null, isSuccess: boolean): RecordingStatus | null {
+  measured(reference: string | null, { ok, errorCode }: Measured): RecordingStatus | null {
     this.#endPhase("waiting");
-    if (!isSuccess) {
+    if (!ok) {
+      // By its own error code the device decides which transaction gets the video. Whether that counts where it has measured no
+      // object is not documented.
+      if (errorCode === 0 && this.#recording?.phase === "waiting") {
+        this.#recording.isCertain = false;
+      }
       return null;
     }
     // A recording that a stop has ended belongs to another transaction.

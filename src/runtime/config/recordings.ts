@@ -1,5 +1,6 @@
 import { isDimensionerError } from "../../errors/dimensioner-error.ts";
-import { dropOldest, DeviceRecording, type RecordingStatus, type Start } from "./device-recording.ts";
+import { dropOldest, DeviceRecording } from "./device-recording.ts";
+import type { Measured, RecordingStatus, Start } from "./device-recording.ts";
 
 /** How many devices are remembered at most. */
 const mostDevices = 1_000;
@@ -35,8 +36,8 @@ export class Recordings {
    * To be called after a measurement, which ends the recording. A successful one gets the video: returns what is known
    * of it, or null. A failed one leaves it on the device for the next successful one.
    */
-  measured(deviceKey: string, reference: string | null, isSuccess: boolean): RecordingStatus | null {
-    return this.#of(deviceKey).measured(reference, isSuccess);
+  measured(deviceKey: string, reference: string | null, result: Measured): RecordingStatus | null {
+    return this.#of(deviceKey).measured(reference, result);
   }
 
   /** What is known of the video that the device keeps, for a message with this reference; null if nothing is. */

@@ -1,12 +1,14 @@
-import { join } from "node:path";
 import { DimensionerError, type ErrorCode } from "../../../errors/dimensioner-error.ts";
+import { eachTransfer } from "../../../media/each-transfer.ts";
 import type { Download } from "../../../model/download.ts";
 import type { CollectedMedia } from "./collected-media.ts";
 import { deviceVideoSlot, pictureSlot } from "./item-slots.ts";
 import type { JobWork, StepJob } from "./job-work.ts";
 import type { DeviceSource, TransferOptions } from "./media-source.ts";
+import { isTaken } from "../table/is-taken.ts";
 import type { OpenJob } from "../table/open-job.ts";
-import { namesInUse, reserveName, storeItem } from "./store-item.ts";
+import { reserveName, storeItem } from "./store-item.ts";
+import { isStored, namesOfMedia, noteStored } from "./unnoted-media.ts";
 
 /** The errors of a device that does not have the requested medium. */
 const absentCodes: ReadonlySet<ErrorCode> = new Set(["ERR_NOT_FOUND", "ERR_NO_VIDEO"]);
@@ -26,7 +28,7 @@ function dueOf({ job, existing }: CollectedMedia): DeviceItem[] {
   const archived = existing.flatMap(({ manifest }) => manifest.items);
   return wantedOf(job).filter(
     ({ slot, description }) =>
-      !job.items.has(slot) &&
+      !isStored(job, slot) &&
       !archived.some((item) => item.source === "device" && item.description === description),
   );
 }
@@ -38,10 +40,17 @@ function dueOf({ job, existing }: CollectedMedia): DeviceItem[] {
 export async function collectDevice(running: StepJob, { device }: JobWork): Promise<void> {
   const { job, root, signal } = running;
   const { references } = job.intent;
-  const used = namesInUse(job.items.values());
+  const used = namesOfMedia(job);
   const source = device(job);
   const { surface, host } = source.peer;
   const isOwn = (): boolean => source.keepsVideoOf(references.transactionReference);
+  // Starts wait while the video is transferred, but no longer while it is written to the disk: asked later, it would be another's.
+  const refuseOther = (): void => {
+    if (!isOwn()) {
+      throw new DimensionerError("noVideo", { surface, operation: "video" });
+    }
+  };
+  let failure: { readonly error: unknown } | undefined;
   for (const { slot, description, start } of dueOf(running.seen)) {
     const isVideo = slot === deviceVideoSlot;
     if (isVideo && !isOwn()) {
@@ -51,23 +60,41 @@ export async function collectDevice(running: StepJob, { device }: JobWork): Prom
     const facts = { source: "device", contentId: null, description, url: null, base } as const;
     const onProgress = (done: number, total: number | null): void => running.setBytes(done, total);
     try {
-      const begin = () => start(source, { signal, onProgress });
+      const begin = async (): Promise<Download> => {
+        const download = await start(source, { signal, onProgress });
+        return isVideo ? eachTransfer(download, refuseOther) : download;
+      };
       const item = await storeItem(root, job.id, begin, facts, { surface, host, signal });
-      if (isVideo && !isOwn()) {
-        // Another start has replaced the video meanwhile.
-        await root.disk.unlink(join(root.work.of(job.id), item.path));
-        continue;
-      }
       // The device may have deleted it before a restart.
       await root.work.sync(job.id);
-      await root.intake.addItems(job, new Map([[slot, item]]));
-      running.resetFailures();
+      job.unnoted.set(slot, item);
+      failure = await noteOrTell(running);
     } catch (error) {
       const isGone = error instanceof DimensionerError && absentCodes.has(error.code);
       if (!isGone) {
         throw error;
       }
     }
+  }
+  if (failure !== undefined) {
+    throw failure.error;
+  }
+}
+
+/**
+ * Returns why the media could not be noted, because the others are stored nevertheless: the device may not have them any more when
+ * the database is back. Rejects if another worker has the job.
+ */
+async function noteOrTell(running: StepJob): Promise<{ readonly error: unknown } | undefined> {
+  try {
+    await noteStored(running);
+    running.resetFailures();
+    return undefined;
+  } catch (error) {
+    if (isTaken(error)) {
+      throw error;
+    }
+    return { error };
   }
 }
 
