@@ -14,6 +14,8 @@ export interface StationOptions {
   readonly settings?: Readonly<Record<string, string>>;
   /** More examples to deploy, each by the start of its name. */
   readonly more?: readonly string[];
+  /** Whether Node-RED keeps context on disk. */
+  readonly keepsContext?: boolean;
 }
 
 /** The example “30 packing station” in a Node-RED that has Dashboard 2, with two newer devices and a cloud behind it. */
@@ -26,12 +28,18 @@ export interface StationRun {
   readonly nodes: readonly FlowNode[];
   /** The folder of packages. */
   readonly archive: string;
+  /** Where Node-RED keeps context on disk. */
+  readonly contexts: string;
   /** Ends Node-RED as a power cut would, and starts it again at the same address. */
   restart(): Promise<void>;
   close(): Promise<void>;
 }
 
-export async function startStation({ settings = {}, more = [] }: StationOptions = {}): Promise<StationRun> {
+export async function startStation({
+  settings = {},
+  more = [],
+  keepsContext = false,
+}: StationOptions = {}): Promise<StationRun> {
   const closers: (() => Promise<void>)[] = [];
   const close = async () => {
     for (const closer of closers.splice(0).toReversed()) {
@@ -49,7 +57,9 @@ export async function startStation({ settings = {}, more = [] }: StationOptions 
     await symlink(installed, join(userDir, "node_modules", dashboard), "dir");
     // Nobody else is given this port while nothing listens on it.
     const [uiPort, env] = [await freePort(), { DIMENSIONER_ARCHIVE: archive }];
-    const options = { major: nodeRedMajor, userDir, env, settings: { uiPort } } as const;
+    const contextStorage = { default: { module: "localfilesystem", config: { flushInterval: 1 } } };
+    const runtime = { uiPort, ...(keepsContext ? { contextStorage } : {}) };
+    const options = { major: nodeRedMajor, userDir, env, settings: runtime } as const;
     let nodeRed = await startNodeRed(options);
     closers.push(() => nodeRed.stop());
     const restart = async () => {
@@ -86,6 +96,7 @@ export async function startStation({ settings = {}, more = [] }: StationOptions 
       second,
       nodes,
       archive,
+      contexts: join(userDir, "context"),
       restart,
       close,
     };

@@ -68,6 +68,7 @@ function count(station, what) {
 
 function command(station, topic, phase, action) {
   const place = places[station.name];
+  const { parcel } = station;
   // What is tried again goes back to where the first try would have.
   station.before = [phase, "check"].includes(station.phase) ? station.before : station.phase;
   station.phase = phase;
@@ -82,11 +83,19 @@ function command(station, topic, phase, action) {
     station: station.name,
     job: station.job,
     sentAt: now,
-    parcel: station.parcel.id,
-    transactionReference: station.parcel.reference,
-    // An earlier measurement of the parcel has got the video.
-    ...(topic === "measure" && station.parcel.result ? { videoTaken: true } : {}),
+    parcel: parcel.id,
+    transactionReference: parcel.reference,
+    ...(topic === "measure" ? videoOf(parcel) : {}),
   });
+}
+
+/** What a measurement has to know of the video: after a restart, no node knows any more that it was started. */
+function videoOf({ result, filmed }) {
+  if (result) {
+    // An earlier measurement of the parcel has got it.
+    return { videoTaken: true };
+  }
+  return filmed ? { video: filmed } : {};
 }
 
 function entryOf(station, id) {
