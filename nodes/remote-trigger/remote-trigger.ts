@@ -58,15 +58,15 @@ export default function (RED: NodeAPI): void {
         await recordings.track(deviceKey, () =>
           action === "stop" ? client.stopVideo(device, options) : client.cancelVideo(device, options),
         );
-        // After another command, a start for the same parcel is not a repeat.
-        repeats.clear();
+        // After another command to this device, a start for the same parcel is not a repeat.
+        repeats.forgetDevice(deviceKey);
         return deliverVideo(job, target, action, transactionReference);
       }
       const references = await readParcel(values, job.msg, given);
       const reference = demandReference(values, given, references);
       const wanted = {
         reference,
-        scope: `${action} ${deviceKey}`,
+        scope: `${deviceKey} ${action}`,
         windowMs: ignoreRepeatsMs,
         status: job.status,
       };

@@ -29,8 +29,8 @@ export default function (RED: NodeAPI): void {
         await recordings.track(deviceKey, () =>
           action === "stop" ? client.stopVideo(options) : client.cancelVideo(options),
         );
-        // After another command, a start for the same parcel is not a repeat.
-        repeats.clear();
+        // After another command to this device, a start for the same parcel is not a repeat.
+        repeats.forgetDevice(deviceKey);
         return deliverVideo(job, target, action, transactionReference);
       }
       const references = await readParcel(values, job.msg, properties);

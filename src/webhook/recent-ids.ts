@@ -37,8 +37,13 @@ export class RecentIds {
     this.#seenAt.delete(id);
   }
 
-  clear(): void {
-    this.#seenAt.clear();
+  /** Forgets the ids that begin with this. */
+  forgetAll(beginning: string): void {
+    for (const id of this.#seenAt.keys()) {
+      if (id.startsWith(beginning)) {
+        this.#seenAt.delete(id);
+      }
+    }
   }
 
   #forgetOld(windowMs: number): void {

@@ -188,6 +188,42 @@ describe("a repeated reference", () => {
     assert.equal(sim.newer.actions.starts, 2);
   });
 
+  it("stays a repeat when another dock stops or cancels", async () => {
+    await start([], { mode: "video-only", cloudDevices: 1 });
+    const other = await startSimulator({ mode: "video-only" });
+    try {
+      const node = { z: "tab", action: "msg", ignoreRepeats: 60 };
+      const remote = { deviceReference: "dock", deviceReferenceType: "msg" };
+      await flow.deploy(
+        [
+          { id: "device", type: "dimensioner-device", name: "1", address: sim.newer.origin },
+          { id: "device-2", type: "dimensioner-device", name: "2", address: other.newer.origin },
+          { id: "cloud", type: "dimensioner-cloud", name: "Hub", baseUrl: sim.cloud.origin },
+          { ...node, id: "node", type: "dimensioner-video-control", device: "device", deviceFrom: "dock" },
+          { ...node, id: "node-1", type: "dimensioner-remote-trigger", cloud: "cloud", ...remote },
+        ],
+        { cloud: { token: "simulator" } },
+      );
+      const otherCode = sim.cloud.devices.find(({ code }) => code !== deviceReference)?.code;
+      for (const [id, dock, otherDock] of [
+        ["node", "1", "2"],
+        ["node-1", deviceReference, otherCode],
+      ] as const) {
+        const run = (message: Message) => flow.run(id, { transactionReference: "A", ...message });
+        assert.equal((await run({ action: "start", dock })).sent.length, 1);
+        for (const action of ["stop", "cancel"]) {
+          assert.equal((await run({ action, dock: otherDock })).error, undefined);
+          const { error, sent } = await run({ action: "start", dock });
+          assert.deepEqual([error, sent], [undefined, []]);
+        }
+        assert.equal((await run({ action: "cancel", dock })).error, undefined);
+        assert.equal((await run({ action: "start", dock })).sent.length, 1);
+      }
+    } finally {
+      await other.close();
+    }
+  });
+
   it("is no repeat on another dock", async () => {
     await start([{ ...acting[0], ignoreRepeats: 60, deviceFrom: "dock" }]);
     const other = createServer((_, response) => response.end('{"errorCode":0,"objectCount":0}'));

@@ -32,6 +32,14 @@ describe("the memory of recent ids", () => {
     assert.equal(recent.size, 100_000);
   });
 
+  it("forgets the ids with a beginning, and no others", () => {
+    const recent = new RecentIds(10, () => 0);
+    recent.remember(["dock-1 A", "dock-1 B", "dock-12 A"], 1000);
+    recent.forgetAll("dock-1 ");
+    assert.equal(recent.knows(["dock-1 A", "dock-1 B"], 1000), false);
+    assert.ok(recent.knows(["dock-12 A"], 1000));
+  });
+
   it("remembers nothing with a window of 0", () => {
     const recent = new RecentIds(10, () => 5);
     recent.remember(["a"], 0);

@@ -9,7 +9,7 @@ const mostRemembered = 1_000;
 interface Wanted {
   /** Undefined: never a repeat, because it is not known which parcel it is. */
   readonly reference: string | undefined;
-  /** What else has to be the same for a repeat: the device and the action. */
+  /** What else has to be the same for a repeat: the key of the device, and behind a space the action. */
   readonly scope: string;
   /** How long a reference is ignored after its first message; 0: never. */
   readonly windowMs: number;
@@ -55,8 +55,8 @@ export class Repeats {
     }
   }
 
-  /** Forgets all references, so that the next message is never a repeat. */
-  clear(): void {
-    this.#recent.clear();
+  /** Forgets the references of one device, so that its next message is never a repeat; those of others stay. */
+  forgetDevice(deviceKey: string): void {
+    this.#recent.forgetAll(`${deviceKey} `);
   }
 }
