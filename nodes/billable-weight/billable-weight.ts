@@ -5,7 +5,7 @@ import { dayHere, readWeight } from "../../src/billing/measured-parcel.ts";
 import { readChoice } from "../../src/runtime/action/message-choice.ts";
 import { readSaved } from "../../src/runtime/action/saved-properties.ts";
 import { noConfig, serve } from "../../src/runtime/action/serve.ts";
-import { ValueReader } from "../../src/runtime/action/values.ts";
+import { asText, ValueReader } from "../../src/runtime/action/values.ts";
 import { extraLimits, ownRuleOf } from "../../src/runtime/billing/billing-settings.ts";
 import type { SettingsReader } from "../../src/runtime/config/settings.ts";
 import { defaults, properties as table, type BillableWeightProperties } from "./billable-weight.shared.ts";
@@ -16,6 +16,11 @@ const statuses = {
   actual: "billedActual",
   minimum: "billedMinimum",
 } as const;
+
+/** A number stays one: only of a number is it known that it may have the noise of floating-point calculations. */
+function numberOrText(value: unknown): number | string | undefined {
+  return typeof value === "number" ? value : asText(value);
+}
 
 /** `dimensioner-billable-weight`: what a carrier bills for the parcel that was measured (contract: msg.billable). */
 export default function (RED: NodeAPI): void {
@@ -32,7 +37,7 @@ export default function (RED: NodeAPI): void {
       const values = new ValueReader(RED, this, msg, operation);
       const preset = readChoice(msg, operation, "preset", read.preset, table.preset.of);
       const typed = { field: "weightValue", value: saved.weightValue, type: saved.weightValueType } as const;
-      const given = weight === "given" ? await values.optional(typed) : undefined;
+      const given = weight === "given" ? await values.read(typed, numberOrText) : undefined;
       const billable = billableWeightOf(msg.payload, {
         rule: preset === "own" ? ownRule : preset,
         weightFrom: weight,

@@ -122,6 +122,17 @@ describe("dimensioner-billable-weight", () => {
     }
   });
 
+  it("takes a number from another scale without the noise of calculations and of single precision", async () => {
+    await start({ preset: "ups", weight: "given", weightUnit: "lb" });
+    assert.equal((await bill(resultOf([5, 5, 5]), { weight: 16.1 - 1.1 })).billable?.weight, 15);
+    await flow.stop();
+    await start({ preset: "dpd", weight: "given", weightValue: "16.1 - 1.1", weightValueType: "jsonata" });
+    assert.equal((await bill(resultOf([5, 5, 5]))).billable?.weight, 15);
+    await flow.stop();
+    await start({ preset: "dpd", weight: "given" });
+    assert.equal((await bill(resultOf([5, 5, 5]), { weight: Math.fround(2.2) })).billable?.weight, 2.2);
+  });
+
   it("bills nothing that is not legal for trade where that is required, and says why", async () => {
     await start({ preset: "ups", requireLegalForTrade: true });
     assert.equal((await bill(resultOf([5, 5, 5], legal))).billable?.legalForTrade, true);

@@ -28,22 +28,24 @@ export class ValueReader {
     this.#operation = operation;
   }
 
+  /** Reads a value as text; undefined if it is missing, an object or "". */
+  optional(given: TypedValue): string | undefined | Promise<string | undefined> {
+    return this.read(given, asText);
+  }
+
   /**
-   * Reads a value as text; undefined if it is missing, an object or "". Throws ERR_INPUT for an invalid expression. It
-   * returns a promise only if Node-RED has to evaluate the value, so that the two usual cases need no extra turn.
+   * Reads a value `as` what is needed. Throws ERR_INPUT for an invalid expression. It returns a promise only if Node-RED
+   * has to evaluate the value, so that the two usual cases need no extra turn.
    */
-  optional({ field: name, value, type }: TypedValue): string | undefined | Promise<string | undefined> {
-    if (type === "str") {
-      return asText(value);
-    }
-    if (value === "") {
-      return undefined;
+  read<T>({ field: name, value, type }: TypedValue, as: (value: unknown) => T): T | Promise<T> {
+    if (type === "str" || value === "") {
+      return as(value);
     }
     if (type !== "msg") {
-      return this.#evaluate(name, value, type);
+      return this.#evaluate(name, value, type, as);
     }
     try {
-      return asText(readMessageProperty(this.#RED, this.#msg, value));
+      return as(readMessageProperty(this.#RED, this.#msg, value));
     } catch (error) {
       throw this.#badExpression(name, error);
     }
@@ -62,9 +64,9 @@ export class ValueReader {
     return text;
   }
 
-  async #evaluate(name: FieldName, value: string, type: string): Promise<string | undefined> {
+  async #evaluate<T>(name: FieldName, value: string, type: string, as: (value: unknown) => T): Promise<T> {
     try {
-      return asText(await evaluateProperty(this.#RED, this.#node, this.#msg, value, type));
+      return as(await evaluateProperty(this.#RED, this.#node, this.#msg, value, type));
     } catch (error) {
       throw this.#badExpression(name, error);
     }
@@ -136,14 +138,11 @@ function isFromScan(given: ReferenceProperties): boolean {
 
 /** Reads a scan without the line end that scanners send after it. An object, a Buffer and an empty text are none. */
 function scanOf(payload: unknown): string | undefined {
-  if (typeof payload === "number" && Number.isFinite(payload)) {
-    return String(payload);
-  }
-  const text = typeof payload === "string" ? payload.trim() : "";
-  return text === "" ? undefined : text;
+  const isNumber = typeof payload === "number";
+  return asText(typeof payload === "string" ? payload.trim() : isNumber ? payload : undefined);
 }
 
-function asText(value: unknown): string | undefined {
+export function asText(value: unknown): string | undefined {
   switch (typeof value) {
     case "string":
       return value === "" ? undefined : value;
