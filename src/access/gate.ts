@@ -1,7 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
 import { readToken } from "./cookies.ts";
-import { findLogin, longestNameLength, sameName, type Login, type Person } from "./logins.ts";
+import { longestNameLength } from "../rules/logins.ts";
+import { findLogin, sameName, type Login, type Person } from "./logins.ts";
 import type { Sessions } from "./sessions.ts";
 
 /** How people are recognized. */

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { longestNameLength } from "../rules/logins.ts";
 import { isPasswordHash } from "./passwords.ts";
 
 /** What somebody may do: look at packages, or also put them on hold and release them. */
@@ -15,9 +16,6 @@ export interface Login extends Person {
   readonly hash: string;
 }
 
-export const longestNameLength = 100;
-export const shortestPasswordLength = 12;
-export const longestPasswordLength = 200;
 const mostLogins = 500;
 
 const name = v.pipe(v.string(), v.trim(), v.minLength(1), v.maxLength(longestNameLength));

@@ -1,6 +1,8 @@
 import { callAdmin, isRecord } from "./admin.ts";
+import { longestNameLength, longestPasswordLength, shortestPasswordLength } from "../rules/logins.ts";
+import { problem } from "../rules/problem.ts";
 import type { Form } from "./form.ts";
-import type { Texts } from "./texts.ts";
+import { sayProblem, shared, type Texts } from "./texts.ts";
 import { button } from "./widgets.ts";
 
 /** A login as it is saved: its password only as a hash, which the server has made. */
@@ -11,15 +13,14 @@ interface Login {
 }
 
 const rights = ["read", "manage"];
-/** The same as the server's. */
-const shortestPassword = 12;
 
 /** Lists the logins of the evidence page, and adds and removes them. The field keeps them as JSON. */
 export function loginList(form: Form, texts: Texts): void {
   const saved = form.field("logins");
   const place = saved.siblings(".dimensioner-list").addClass("dimensioner-logins");
   const list = $("<ul>").appendTo(place);
-  const name = input("text", texts("login.name"));
+  const name = input("text", texts("login.name")).attr("maxlength", longestNameLength);
+  // It has no maxlength: nobody would see that a password was cut off.
   const password = input("password", texts("login.password")).attr("autocomplete", "new-password");
   const right = $("<select>", { "aria-label": texts("login.right") }).append(
     ...rights.map((one) => $("<option>", { value: one }).text(texts(`right.${one}`))),
@@ -66,8 +67,11 @@ export function loginList(form: Form, texts: Texts): void {
     const wanted = { name: textOf(name).trim(), right: textOf(right), password: textOf(password) };
     if (wanted.name === "") {
       note.text(texts("login.nameMissing"));
-    } else if (wanted.password.length < shortestPassword) {
-      note.text(texts("login.tooShort", { count: shortestPassword }));
+    } else if (wanted.password.length < shortestPasswordLength) {
+      note.text(texts("login.tooShort", { count: shortestPasswordLength }));
+    } else if (wanted.password.length > longestPasswordLength) {
+      const tooLong = sayProblem(problem("tooLong", { most: longestPasswordLength }));
+      note.text(shared("problem.labelled", { label: texts("login.password"), problem: tooLong }));
     } else if (read(form).some((one) => isSame(one, wanted))) {
       note.text(texts("login.nameTaken"));
     } else {
@@ -82,7 +86,7 @@ function isSame(one: Pick<Login, "name">, other: Pick<Login, "name">): boolean {
 }
 
 function input(type: string, label: string): JQuery {
-  return $("<input>", { type, "aria-label": label, placeholder: label, maxlength: 100 });
+  return $("<input>", { type, "aria-label": label, placeholder: label });
 }
 
 function textOf(field: JQuery): string {

@@ -1,6 +1,6 @@
 import type { NodeAPI } from "node-red";
 import * as v from "valibot";
-import { longestPasswordLength, shortestPasswordLength } from "../../access/logins.ts";
+import { longestPasswordLength, shortestPasswordLength } from "../../rules/logins.ts";
 import { hashPassword } from "../../access/passwords.ts";
 import { answerWith, readBody } from "./admin-route.ts";
 
