@@ -44,6 +44,8 @@ export const plainDisk: ArchiveDisk = fsPromises;
 export const stateFolderName = ".dimensioner-archive";
 /** The folder, in that one, of the media of open jobs. */
 export const workFolderName = "work";
+/** The folder, in the same one, of what no open job owns, and of media of jobs that have failed. */
+export const asideFolderName = "aside";
 export const pruneLogName = "pruned.jsonl";
 /** The log of holds and releases. */
 export const holdLogName = "holds.jsonl";

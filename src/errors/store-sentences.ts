@@ -135,6 +135,12 @@ export const stores = {
     text: "The package __path__ stays on hold, because somebody has put the file __name__ into its folder. To release it, delete that file there.",
     hint: "Only holds that this software has set are released.",
   },
+  holdsUnread: {
+    code: "ERR_FILE",
+    text: "__path__ cannot be read, and may be on hold. Packages were not deleted. Check the disk or the network share and verify the archive, then try again.",
+    hint: "A hold on one package also protects packages in other folders.",
+    retryable: true,
+  },
   exportInArchive: {
     code: "ERR_CONFIG",
     text: "The folder __path__ is in the folder of the packages, where a verification would report the export. Choose another folder.",

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
 import { stateFolderName } from "../../src/archive/archive-disk.ts";
+import { holdPackage } from "../../src/archive/evidence/hold.ts";
+import type { OpenedPackage } from "../../src/archive/evidence/open-package.ts";
 import { PruneLogReader, type PrunedLine } from "../../src/archive/maintenance/prune-log.ts";
-import { sha256Of } from "../../src/model/sha256.ts";
+import { loadManifest } from "../../src/archive/packages/package-files.ts";
 import { startStub, type BucketStub, type StubRequest } from "../support/s3-stub.ts";
 import { useCredentials } from "../support/s3-servers.ts";
 import {
@@ -84,6 +86,19 @@ describe("archive: pruning a bucket", () => {
           stub.objects.set(key, { ...object, headers: { ...object.headers, ...headers } });
         }
       }
+    }
+    /** Makes one package a supplement to another one. */
+    async function supplement(base: string, path: string): Promise<void> {
+      const manifest = await openPackage(base);
+      const own = JSON.parse(String(stub.objects.get(`parcels/${path}/manifest.json`)?.body)) as object;
+      const supplements = { path: `${base}/manifest.json`, sha256: manifest.sha256 };
+      await archive.put(`${path}/manifest.json`, JSON.stringify({ ...own, supplements }));
+    }
+    async function openPackage(location: string): Promise<OpenedPackage> {
+      const folder = join(archive.files.root, location);
+      const found = await loadManifest(join(folder, "manifest.json"), archive.files.disk);
+      assert.ok(typeof found !== "string");
+      return { location, folder, ...found };
     }
     const denied = { status: 403, code: "AccessDenied" };
     const isChange = ({ method }: StubRequest): boolean => method === "PUT" || method === "DELETE";
@@ -187,12 +202,7 @@ describe("archive: pruning a bucket", () => {
     it("protects supplements and packages of one that is on hold, and of no other archive", async () => {
       await open();
       await archive.put(`${second}/hold.txt`, "claim 7");
-      const file = await archive.files.disk.open(join(archive.files.root, second, "manifest.json"));
-      const manifest = await file.readFile();
-      const sha256 = sha256Of(manifest);
-      const third3 = JSON.parse(String(stub.objects.get(`parcels/${third}/manifest.json`)?.body)) as object;
-      const supplements = { path: `${second}/manifest.json`, sha256 };
-      await archive.put(`${third}/manifest.json`, JSON.stringify({ ...third3, supplements }));
+      await supplement(second, third);
       await archive.put(`inner/.dimensioner-archive/note`, "");
       for (const [key, { body }] of [...stub.objects].filter(([key]) =>
         key.startsWith(`parcels/${first}/`),
@@ -202,6 +212,42 @@ describe("archive: pruning a bucket", () => {
       }
       const { said: done } = await archive.prune({ dryRun: true });
       assert.deepEqual(done, [`deleted ${first}`, `held ${second}`, `held ${third}`, "kept inner"]);
+    });
+
+    for (const moment of ["the log of deleted packages is written", "a manifest is removed"] as const) {
+      it(`keeps a package if a hold is set on its supplement when ${moment}`, async () => {
+        await open();
+        await supplement(second, third);
+        const isMoment = ({ method, key }: StubRequest): boolean =>
+          moment === "a manifest is removed"
+            ? method === "DELETE" && key === `parcels/${second}/manifest.json`
+            : method === "PUT" && key.includes("/pruned.jsonl/");
+        let isBegun = false;
+        const isSet = Promise.withResolvers<void>();
+        stub.fault = async (request) => {
+          if (isMoment(request) && !isBegun) {
+            isBegun = true;
+            const held = await openPackage(third);
+            await holdPackage(held, { person: "Anna", reason: "claim 7" }, archive.files);
+            isSet.resolve();
+          } else if (request.method === "DELETE" && request.key.startsWith(`parcels/${third}/`)) {
+            // The supplement is old enough, too, and is deleted at the same time.
+            await isSet.promise;
+          }
+          return undefined;
+        };
+        const { said: done } = await archive.prune();
+        assert.ok(done.includes(`held ${second}`), done.join());
+        assert.ok(stub.objects.has(`parcels/${second}/manifest.json`));
+      });
+    }
+
+    it("deletes nothing if the manifest of a package on hold is damaged", async () => {
+      await open();
+      await archive.put(`${third}/manifest.json`, "{}");
+      await archive.put(`${third}/hold.json`, "{}");
+      await assert.rejects(archive.prune(), { code: "ERR_FILE", sentence: "holdsUnread" });
+      assert.ok(stub.objects.has(`parcels/${second}/manifest.json`));
     });
 
     it("repeats what the store could not serve", async () => {

@@ -1,10 +1,15 @@
 import assert from "node:assert/strict";
 import { cp, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { plainDisk, type ArchiveDisk } from "../../src/archive/archive-disk.ts";
+import { holdPackage } from "../../src/archive/evidence/hold.ts";
+import { FolderFiles } from "../../src/archive/files/folder-files.ts";
 import { pruneArchive, rebuildIndex } from "../../src/archive/maintenance/commands.ts";
+import { openPlace } from "../../src/archive/maintenance/open-place.ts";
+import { Pruning } from "../../src/archive/maintenance/prune.ts";
 import type { Archived } from "../../src/archive/jobs/seal/job-results.ts";
 import type { PrunedPackage } from "../../src/model/archive-reports.ts";
-import { withFolder } from "../media/support.ts";
+import { diskAround, systemError, withFolder } from "../media/support.ts";
 import { verify } from "./packages.ts";
 import { ScriptedCloud } from "./scripted-sources.ts";
 import { databaseOf } from "./store.ts";
@@ -37,7 +42,27 @@ async function complete(root: string): Promise<readonly [Archived, Archived]> {
 async function prune(root: string, before = new Date(Date.now() + 1_000)): Promise<string[]> {
   const pruned: PrunedPackage[] = [];
   await pruneArchive(root, { before, onPackage: (one) => pruned.push(one) });
+  return said(pruned);
+}
+
+/** Prunes a folder with this disk; returns what became of each package, the shorter path first. */
+async function pruneWith(folder: string, disk: ArchiveDisk): Promise<string[]> {
+  const place = await openPlace(folder, { disk });
+  const done: PrunedPackage[] = [];
+  const before = new Date(Date.now() + 1_000);
+  for await (const one of new Pruning(place, { before, isDryRun: false }).run()) {
+    done.push(one);
+  }
+  return said(done);
+}
+
+function said(pruned: readonly PrunedPackage[]): string[] {
   return pruned.map(({ what, path }) => `${what} ${path}`).toSorted((a, b) => a.length - b.length);
+}
+
+async function holdOn({ path, sha256, manifest, folder }: Archived, root: string): Promise<void> {
+  const change = { person: "Anna", reason: "claim 7" };
+  await holdPackage({ location: path, folder, sha256, manifest }, change, new FolderFiles(root, plainDisk));
 }
 
 describe("archive: supplements in the commands that look after packages", () => {
@@ -82,6 +107,68 @@ describe("archive: supplements in the commands that look after packages", () => 
         );
       });
     });
+  }
+
+  const unread = { code: "ERR_FILE", sentence: "holdsUnread" } as const;
+
+  for (const code of ["EIO", "ESTALE", "EACCES"]) {
+    for (const name of ["opendir", "open"] as const) {
+      it(`end a run that cannot read whether one is on hold: ${code} of ${name}`, async () => {
+        await withFolder(async (root) => {
+          const [first, second] = await complete(root);
+          await writeFile(join(second.folder, "hold"), "claim 7");
+          let isWell = false;
+          const disk = diskAround(async (call) => {
+            if (call.name === name && String(call.args[0]).startsWith(second.folder) && !isWell) {
+              isWell = true;
+              throw systemError(code);
+            }
+            return await call.run();
+          });
+          await assert.rejects(pruneWith(root, disk), unread);
+          assert.deepEqual(await pruneWith(root, disk), [`held ${first.path}`, `held ${second.path}`]);
+        });
+      });
+    }
+  }
+
+  it("end a run if the manifest of one that is on hold is damaged, and of no other folder", async () => {
+    await withFolder(async (root) => {
+      const [first, second] = await complete(root);
+      await writeFile(join(second.folder, "manifest.json"), "{}");
+      await writeFile(join(second.folder, "hold"), "claim 7");
+      await assert.rejects(prune(root), unread);
+      await rm(join(second.folder, "hold"));
+      assert.deepEqual(await prune(root), [`deleted ${first.path}`]);
+    });
+  });
+
+  for (const by of ["the evidence node", "hand"] as const) {
+    for (const held of ["package", "supplement"] as const) {
+      for (const moment of ["before a deletion", "when the other one has lost its name"] as const) {
+        it(`are held if a hold is set on the ${held} by ${by} during a run: ${moment}`, async () => {
+          await withFolder(async (root) => {
+            const both = await complete(root);
+            const [one, other] = held === "package" ? both : both.toReversed();
+            assert.ok(one !== undefined && other !== undefined);
+            const next = moment === "before a deletion" ? "open" : "rename";
+            let isSet = false;
+            const disk = diskAround(async (call) => {
+              const result = await call.run();
+              // The log of deleted packages is opened between the survey and a deletion.
+              const isNow = next === "rename" || String(call.args[0]).endsWith("pruned.jsonl");
+              if (call.name === next && isNow && !isSet) {
+                isSet = true;
+                await (by === "hand" ? writeFile(join(one.folder, "hold"), "") : holdOn(one, root));
+              }
+              return result;
+            });
+            assert.deepEqual(await pruneWith(other.folder, disk), [`held ${other.path}`]);
+            assert.deepEqual((await verify(root)).said, []);
+          });
+        });
+      }
+    }
   }
 
   it("are a finding when their package is gone, unless it was pruned", async () => {

@@ -43,6 +43,19 @@ describe("archive: dimensioner-verify", () => {
     });
   });
 
+  it("does not look into what the system keeps in the root of a disk, where nobody else may", async () => {
+    await withFolder(async (root) => {
+      await fill(root, 1);
+      for (const name of ["lost+found", "System Volume Information", "$RECYCLE.BIN"]) {
+        await mkdir(join(root, name));
+        await writeFile(join(root, name, "x"), "");
+      }
+      const { findings, report } = await verify(root);
+      assert.deepEqual(findings, []);
+      assert.equal(report.verdict, "ok");
+    });
+  });
+
   const damages: readonly (readonly [
     what: string,
     damage: (path: string, root: string) => Promise<unknown>,

@@ -39,9 +39,15 @@ export interface ArchiveFiles {
   addToLog(path: string, records: readonly object[]): Promise<void>;
   /**
    * Removes a package, so that nobody takes what is left of it after a kill for a package. `start`: folders above it that
-   * become empty are removed as far as this one. Returns false if it stays, because a hold was set at the last moment.
+   * become empty are removed as far as this one. Returns false if it stays, because a hold was set at the last moment: on it,
+   * or on what belongs to it, which `isHeld` is asked when the package has lost its name.
    */
-  removePackage(folder: string, start: string): Promise<boolean>;
+  removePackage(folder: string, start: string, isHeld?: () => Promise<boolean>): Promise<boolean>;
   /** Ends all requests to a bucket. */
   close(): Promise<void>;
+}
+
+/** For a package to which no other one belongs. */
+export async function nothingElse(): Promise<boolean> {
+  return false;
 }

@@ -6,7 +6,7 @@ import { holdName, manifestFileName } from "../archive-disk.ts";
 import { keyOf, type BucketDisk } from "../bucket/bucket-disk.ts";
 import { BucketFile } from "../bucket/bucket-file.ts";
 import { openPlain } from "../packages/package-files.ts";
-import type { ArchiveFiles, SentFile } from "./archive-files.ts";
+import { nothingElse, type ArchiveFiles, type SentFile } from "./archive-files.ts";
 import { encodeLine } from "./checked-lines.ts";
 import { blocksOf, wholeOf } from "./sent-file.ts";
 
@@ -71,13 +71,22 @@ export class BucketFiles implements ArchiveFiles {
    * The manifest is removed first: a package without one does not exist. What a kill leaves of it is found by its line in
    * the log of deleted packages. Whoever sets a hold looks for the manifest afterwards: so either of the two sees the other.
    */
-  async removePackage(folder: string): Promise<boolean> {
+  async removePackage(folder: string, _start?: string, isHeld = nothingElse): Promise<boolean> {
     const path = join(folder, manifestFileName);
     const manifest = await this.#readWhole(path);
     await this.remove(path);
-    const names = await this.disk.readdir(folder);
-    if (manifest !== undefined && names.some((name) => holdName.test(name))) {
-      await this.write(path, manifest);
+    let names: readonly string[] = [];
+    // If it cannot be known, it stays as well.
+    let stays = manifest !== undefined;
+    try {
+      names = await this.disk.readdir(folder);
+      stays &&= names.some((name) => holdName.test(name)) || (await isHeld());
+    } finally {
+      if (stays && manifest !== undefined) {
+        await this.write(path, manifest);
+      }
+    }
+    if (stays) {
       return false;
     }
     for (const name of names) {

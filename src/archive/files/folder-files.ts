@@ -12,7 +12,7 @@ import {
   type ArchiveDisk,
 } from "../archive-disk.ts";
 import { openPlain } from "../packages/package-files.ts";
-import type { ArchiveFiles, SentFile } from "./archive-files.ts";
+import { nothingElse, type ArchiveFiles, type SentFile } from "./archive-files.ts";
 import { addLines } from "./checked-lines.ts";
 import { wholeOf } from "./sent-file.ts";
 
@@ -88,13 +88,22 @@ export class FolderFiles implements ArchiveFiles {
   }
 
   /** Moves it away in one step first, so that a kill leaves no incomplete package under its name. */
-  async removePackage(folder: string, start: string): Promise<boolean> {
+  async removePackage(folder: string, start: string, isHeld = nothingElse): Promise<boolean> {
     const trash = join(this.root, stateFolderName, trashName);
     await this.#makeFolder(trash);
     const away = join(trash, randomUUID());
     await this.disk.rename(folder, away);
-    if ((await this.disk.readdir(away)).some((name) => holdName.test(name))) {
-      await this.disk.rename(away, folder);
+    // If it cannot be known, it stays as well.
+    let stays = true;
+    try {
+      const names = await this.disk.readdir(away);
+      stays = names.some((name) => holdName.test(name)) || (await isHeld());
+    } finally {
+      if (stays) {
+        await this.disk.rename(away, folder);
+      }
+    }
+    if (stays) {
       return false;
     }
     await syncFolder(dirname(folder), this.disk, diskFacts);

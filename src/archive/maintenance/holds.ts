@@ -1,6 +1,31 @@
-import { holdName, manifestFileName, plainDisk, type ReadDisk } from "../archive-disk.ts";
-import { filesOf, type Manifest } from "../packages/manifest.ts";
+import { join } from "node:path";
+import * as v from "valibot";
+import { DimensionerError, isDimensionerError } from "../../errors/dimensioner-error.ts";
+import {
+  holdLogName,
+  holdName,
+  isAbsent,
+  manifestFileName,
+  stateFolderName,
+  type ReadDisk,
+} from "../archive-disk.ts";
+import type { ArchiveFiles } from "../files/archive-files.ts";
+import { decodeLine, LogReader } from "../files/checked-lines.ts";
+import type { FolderFiles } from "../files/folder-files.ts";
+import { filesOf } from "../packages/manifest.ts";
+import { loadManifest } from "../packages/package-files.ts";
 import { straysOf, walkPackages, type WalkedPackage } from "./walk-packages.ts";
+
+type Package = Pick<WalkedPackage, "manifest" | "path">;
+
+const holdLine = v.object({
+  what: v.literal("hold"),
+  /** The package's folder below the root, with slashes. */
+  path: v.string(),
+  transactionId: v.nullable(v.string()),
+});
+
+type HoldLine = v.InferOutput<typeof holdLine>;
 
 /** The names in a package that its manifest does not name. */
 export function straysIn(
@@ -14,36 +39,165 @@ export function straysIn(
  * The path of the manifest of the package that this one supplements, or of its own: the same for all packages of one
  * transaction.
  */
-export function firstOf(path: string, { supplements = null }: Manifest): string {
+function firstOf({ path, manifest: { supplements = null } }: Package): string {
   return supplements?.path ?? `${path}/${manifestFileName}`;
 }
 
-/**
- * The packages that holds protect, by `firstOf`. A hold on a package or one of its supplements protects all of them,
- * because one alone is not what was archived. A supplement may be anywhere in the archive, so the whole folder is
- * searched; of a bucket, `surveyBucket` lists it.
- */
-export async function findHeld(root: string, signal?: AbortSignal): Promise<ReadonlySet<string>> {
-  const held = new Set<string>();
-  for await (const entry of walkPackages(root, root)) {
-    signal?.throwIfAborted();
-    if (entry.kind === "package" && (await isHeld(entry))) {
-      held.add(firstOf(entry.path, entry.manifest));
-    }
-  }
-  return held;
+/** The error of a run that does not know whether something is on hold; `address` names it for people. */
+export function unreadError(address: string, cause?: unknown): DimensionerError {
+  const facts = { surface: "disk", operation: "prune", cause } as const;
+  return new DimensionerError("holdsUnread", facts, { path: address });
 }
 
-async function isHeld(entry: WalkedPackage): Promise<boolean> {
-  try {
-    for await (const name of straysIn(entry, plainDisk)) {
-      if (holdName.test(name)) {
+/**
+ * The packages that holds protect. A hold on a package or one of its supplements protects all of them, because one alone is
+ * not what was archived. A run can take hours, so what was found when it began is looked at again before each deletion.
+ */
+export class Holds {
+  readonly #files: ArchiveFiles;
+  readonly #log: LogReader;
+  /** By `firstOf`. */
+  readonly #held = new Set<string>();
+  /** Of all packages with one of these transactions, also where a manifest cannot be read at the moment. */
+  readonly #heldTransactions = new Set<string>();
+  /** The paths of the known supplements, by `firstOf`. */
+  readonly #supplements = new Map<string, string[]>();
+  /** Lines of the log whose package was not looked at yet. */
+  readonly #lines: HoldLine[] = [];
+  #reading: Promise<void> = Promise.resolve();
+
+  private constructor(files: ArchiveFiles) {
+    this.#files = files;
+    this.#log = new LogReader(join(files.root, stateFolderName, holdLogName), files.disk);
+  }
+
+  /** To be called before the packages are searched for holds: what is set from now on is found in the log. */
+  static async begin(files: ArchiveFiles): Promise<Holds> {
+    const holds = new Holds(files);
+    await holds.#log.skip();
+    return holds;
+  }
+
+  /** Notes a package that is on hold. */
+  add(one: Package): void {
+    this.#held.add(firstOf(one));
+  }
+
+  /** Notes a package, so that a hold which somebody puts there by hand later is found. */
+  note(one: Package): void {
+    if ((one.manifest.supplements ?? null) !== null) {
+      const first = firstOf(one);
+      this.#supplements.set(first, [...(this.#supplements.get(first) ?? []), one.path]);
+    }
+  }
+
+  /** Whether a package was protected when it was looked for. */
+  has(one: Package): boolean {
+    const { transactionId } = one.manifest;
+    const isOfHeld = transactionId !== null && this.#heldTransactions.has(transactionId);
+    return isOfHeld || this.#held.has(firstOf(one));
+  }
+
+  /** Whether a package is protected by now, apart from a hold in its own folder. Throws what keeps it from being known. */
+  async hasNow(one: Package): Promise<boolean> {
+    // One after the other: who comes second must not look before the lines of the first one are noted.
+    const read = this.#reading.then(() => this.#readOn());
+    this.#reading = read.catch(() => undefined);
+    await read;
+    if (this.has(one)) {
+      return true;
+    }
+    const first = firstOf(one);
+    const paths = [first.slice(0, -manifestFileName.length - 1), ...(this.#supplements.get(first) ?? [])];
+    for (const path of paths) {
+      if (path !== one.path && (await isHeldAt(join(this.#files.root, path), this.#files.disk))) {
         return true;
       }
     }
     return false;
-  } catch {
-    // It cannot be read, or another run is deleting it. A package that cannot be read is not deleted either.
-    return false;
   }
+
+  /** The line is written before the hold, which may not be there yet: so the line counts, even if it is released again. */
+  async #readOn(): Promise<void> {
+    const { root, disk } = this.#files;
+    for await (const lines of this.#log.read()) {
+      for (const text of lines) {
+        const line = v.safeParse(holdLine, decodeLine(text), { abortEarly: true });
+        if (line.success) {
+          this.#lines.push(line.output);
+        }
+      }
+    }
+    for (let [line] = this.#lines; line !== undefined; [line] = this.#lines) {
+      if (line.transactionId !== null) {
+        this.#heldTransactions.add(line.transactionId);
+      }
+      const found = await loadManifest(join(root, line.path, manifestFileName), disk);
+      if (typeof found !== "string") {
+        this.add({ path: line.path, manifest: found.manifest });
+      }
+      this.#lines.shift();
+    }
+  }
+}
+
+/**
+ * Searches a folder for holds. A supplement may be anywhere in the archive, so the whole folder is searched; of a bucket,
+ * `surveyBucket` lists it. What cannot be read may be on hold, and nobody can tell for which packages: then it throws.
+ */
+export async function findHeld(
+  { root, disk }: FolderFiles,
+  holds: Holds,
+  signal?: AbortSignal,
+): Promise<void> {
+  for await (const entry of walkPackages(root, root, disk)) {
+    signal?.throwIfAborted();
+    if (entry.kind === "unreadable") {
+      throw unreadError(join(root, entry.path), entry.error);
+    }
+    if (entry.kind === "damaged" && (await isHeldAt(join(root, entry.path), disk))) {
+      throw unreadError(join(root, entry.path));
+    }
+    if (entry.kind === "package") {
+      holds.note(entry);
+      if (await isHeld(entry, disk)) {
+        holds.add(entry);
+      }
+    }
+  }
+}
+
+async function isHeld(entry: WalkedPackage, disk: ReadDisk): Promise<boolean> {
+  try {
+    return await hasHold(straysIn(entry, disk));
+  } catch (error) {
+    // Another run is deleting it.
+    if (isAbsent(error)) {
+      return false;
+    }
+    throw unreadError(entry.folder, error);
+  }
+}
+
+/** Whether a folder that may contain a package contains a hold. */
+async function isHeldAt(folder: string, disk: ReadDisk): Promise<boolean> {
+  try {
+    const found = await loadManifest(join(folder, manifestFileName), disk);
+    const named = typeof found === "string" ? [] : filesOf(found.manifest).map(({ path }) => path);
+    return await hasHold(straysOf(folder, new Set(named), disk));
+  } catch (error) {
+    if (isAbsent(error)) {
+      return false;
+    }
+    throw isDimensionerError(error) ? error : unreadError(folder, error);
+  }
+}
+
+async function hasHold(names: AsyncIterable<string>): Promise<boolean> {
+  for await (const name of names) {
+    if (holdName.test(name)) {
+      return true;
+    }
+  }
+  return false;
 }

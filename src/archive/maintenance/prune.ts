@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { isDimensionerError } from "../../errors/dimensioner-error.ts";
 import type { ArchiveProgress, PrunedPackage } from "../../model/archive-reports.ts";
 import { exists, holdName, manifestFileName, type ReadDisk } from "../archive-disk.ts";
-import { findHeld, firstOf, straysIn } from "./holds.ts";
+import { findHeld, Holds, straysIn } from "./holds.ts";
 import { inParallel } from "./in-parallel.ts";
 import type { OpenedPlace } from "./open-place.ts";
 import { bytesOf, PruneLog } from "./prune-log.ts";
@@ -21,8 +21,7 @@ export interface PruneOptions {
 
 /** What is found before anything is deleted. */
 interface Found {
-  /** The packages that holds protect, by `firstOf`. */
-  readonly held: ReadonlySet<string>;
+  readonly holds: Holds;
   readonly entries: AsyncGenerator<ArchiveEntry>;
 }
 
@@ -62,7 +61,7 @@ export class Pruning {
     if (!isDryRun && hasState && files.kind === "folder") {
       await files.emptyTrash();
     }
-    const { held, entries } = await this.#find();
+    const { holds, entries } = await this.#find();
     const old: WalkedPackage[] = [];
     for await (const entry of entries) {
       signal?.throwIfAborted();
@@ -77,30 +76,29 @@ export class Pruning {
         old.push(entry);
       }
       if (old.length >= (this.#hasDeleted ? notedAtOnce[files.kind] : 1)) {
-        yield* this.#prune(old.splice(0), held);
+        yield* this.#prune(old.splice(0), holds);
       }
     }
-    yield* this.#prune(old, held);
+    yield* this.#prune(old, holds);
   }
 
   async #find(): Promise<Found> {
     const { files, root, start } = this.#place;
     const { signal } = this.#options;
+    const holds = await Holds.begin(files);
     if (files.kind === "folder") {
-      return { held: await findHeld(root, signal), entries: packagesIn(root, start) };
+      await findHeld(files, holds, signal);
+      return { holds, entries: packagesIn(root, start, files.disk) };
     }
     const { surveyBucket, walkBucket } = await import("./walk-bucket.ts");
-    const survey = await surveyBucket(files, signal);
-    return { held: survey.held, entries: walkBucket(files, start, survey) };
+    const survey = await surveyBucket(files, holds, signal);
+    return { holds, entries: walkBucket(files, start, survey) };
   }
 
   /** Deletes packages that are old enough, in any order. */
-  async *#prune(
-    packages: readonly WalkedPackage[],
-    held: ReadonlySet<string>,
-  ): AsyncGenerator<PrunedPackage> {
+  async *#prune(packages: readonly WalkedPackage[], holds: Holds): AsyncGenerator<PrunedPackage> {
     const due: WalkedPackage[] = [];
-    for await (const { entry, result } of this.#each(packages, (one) => this.#judge(one, held))) {
+    for await (const { entry, result } of this.#each(packages, (one) => this.#judge(one, holds))) {
       if (result.what === "deleted" && !this.#options.isDryRun) {
         due.push(entry);
       } else {
@@ -114,7 +112,7 @@ export class Pruning {
     const kept: WalkedPackage[] = [];
     let isDone = false;
     try {
-      for await (const { entry, result } of this.#each(due, (one) => this.#remove(one))) {
+      for await (const { entry, result } of this.#each(due, (one) => this.#remove(one, holds))) {
         if (result.what === "held" || result.what === "kept") {
           kept.push(entry);
         }
@@ -128,11 +126,9 @@ export class Pruning {
     }
   }
 
-  async #judge(entry: WalkedPackage, held: ReadonlySet<string>): Promise<PrunedPackage> {
+  async #judge(entry: WalkedPackage, holds: Holds): Promise<PrunedPackage> {
     const { files } = this.#place;
-    const reason = held.has(firstOf(entry.path, entry.manifest))
-      ? "hold"
-      : await reasonToKeep(entry, files.disk);
+    const reason = holds.has(entry) ? "hold" : await reasonToKeep(entry, files.disk);
     if (reason !== null) {
       return keptFor(entry, reason);
     }
@@ -140,15 +136,15 @@ export class Pruning {
     return untilMs > Date.now() ? keptFor(entry, sayRetained(untilMs)) : resultOf(entry, "deleted");
   }
 
-  /** A hold may have been set since the package was judged. */
-  async #remove(entry: WalkedPackage): Promise<PrunedPackage> {
+  /** A hold may have been set since the package was judged, on it or on another one that belongs to it. */
+  async #remove(entry: WalkedPackage, holds: Holds): Promise<PrunedPackage> {
     const { files, start } = this.#place;
-    const reason = await reasonToKeep(entry, files.disk);
+    const reason = (await holds.hasNow(entry)) ? "hold" : await reasonToKeep(entry, files.disk);
     if (reason !== null) {
       return keptFor(entry, reason);
     }
     try {
-      if (!(await files.removePackage(entry.folder, start))) {
+      if (!(await files.removePackage(entry.folder, start, () => holds.hasNow(entry)))) {
         return keptFor(entry, "hold");
       }
     } catch (error) {
@@ -184,8 +180,8 @@ export class Pruning {
   }
 }
 
-async function* packagesIn(root: string, start: string): Found["entries"] {
-  for await (const entry of walkPackages(root, start)) {
+async function* packagesIn(root: string, start: string, disk: ReadDisk): Found["entries"] {
+  for await (const entry of walkPackages(root, start, disk)) {
     if (entry.kind === "package" || entry.kind === "archive") {
       yield entry;
     }

@@ -4,7 +4,7 @@ import { listFolders, type ListedFolder } from "../bucket/list-folders.ts";
 import type { BucketFiles } from "../files/bucket-files.ts";
 import { loadManifest } from "../packages/package-files.ts";
 import { inParallel } from "./in-parallel.ts";
-import { firstOf } from "./holds.ts";
+import { unreadError, type Holds } from "./holds.ts";
 import { locationOf } from "./upload-location.ts";
 import type { WalkedPackage } from "./walk-packages.ts";
 
@@ -13,19 +13,24 @@ const requestsAtOnce = 8;
 
 /** What the names of all objects say, before a single one is read. Paths are those of `BucketDisk`. */
 export interface BucketSurvey {
-  /** The packages that holds protect, by `firstOf`. */
-  readonly held: ReadonlySet<string>;
   /** Folders with a state folder of their own: their packages do not belong to this archive. */
   readonly archives: ReadonlySet<string>;
   /** Packages with folders in them, which are no archives of packages. */
   readonly closed: ReadonlySet<string>;
 }
 
-/** Lists a whole archive, and reads the manifests of packages on hold. */
-export async function surveyBucket(files: BucketFiles, signal?: AbortSignal): Promise<BucketSurvey> {
+/**
+ * Lists a whole archive, and reads the manifests of packages on hold. Throws if one is damaged: then nobody can tell which
+ * packages are on hold with it.
+ */
+export async function surveyBucket(
+  files: BucketFiles,
+  holds: Holds,
+  signal?: AbortSignal,
+): Promise<BucketSurvey> {
   const archives = new Set<string>();
   const closed = new Set<string>();
-  const holds: ListedFolder[] = [];
+  const withHold: ListedFolder[] = [];
   for await (const folder of listFolders(files.bucket, files.root)) {
     signal?.throwIfAborted();
     const { path, objects, hasManifest, hasFolders } = folder;
@@ -36,14 +41,16 @@ export async function surveyBucket(files: BucketFiles, signal?: AbortSignal): Pr
       closed.add(path);
     }
     if (hasManifest && objects.some(({ key }) => holdName.test(basename(key)))) {
-      holds.push({ ...folder, objects: [] });
+      withHold.push({ ...folder, objects: [] });
     }
   }
-  const held = new Set<string>();
-  for await (const found of packagesOf(files, holds, { archives, closed })) {
-    held.add(firstOf(found.path, found.manifest));
+  const refuse = (location: string): never => {
+    throw unreadError(files.addressOf(location));
+  };
+  for await (const found of packagesOf(files, withHold, { archives, closed }, refuse)) {
+    holds.add(found);
   }
-  return { held, archives, closed };
+  return { archives, closed };
 }
 
 /** A package, or another archive. */
@@ -53,7 +60,7 @@ export type ArchiveEntry = WalkedPackage | { readonly kind: "archive"; readonly 
 export async function* walkBucket(
   files: BucketFiles,
   start: string,
-  survey: Omit<BucketSurvey, "held">,
+  survey: BucketSurvey,
 ): AsyncGenerator<ArchiveEntry> {
   for (const archive of survey.archives) {
     const isBelow = relative(start, archive).split(sep)[0] !== "..";
@@ -65,7 +72,7 @@ export async function* walkBucket(
 }
 
 /** Whether a folder is in another archive, or in a package. */
-export function isElsewhere(path: string, { archives, closed }: Omit<BucketSurvey, "held">): boolean {
+export function isElsewhere(path: string, { archives, closed }: BucketSurvey): boolean {
   if (archives.has(path)) {
     return true;
   }
@@ -81,7 +88,8 @@ export function isElsewhere(path: string, { archives, closed }: Omit<BucketSurve
 async function* packagesOf(
   files: BucketFiles,
   folders: AsyncIterable<ListedFolder> | Iterable<ListedFolder>,
-  survey: Omit<BucketSurvey, "held">,
+  survey: BucketSurvey,
+  onDamaged: (location: string) => void = () => undefined,
 ): AsyncGenerator<WalkedPackage> {
   const load = async ({ path, hasManifest }: ListedFolder): Promise<WalkedPackage | undefined> => {
     const location = locationOf(files, path);
@@ -89,6 +97,9 @@ async function* packagesOf(
       return undefined;
     }
     const found = await loadManifest(join(path, manifestFileName), files.disk);
+    if (found === "damaged") {
+      onDamaged(location);
+    }
     return typeof found === "string"
       ? undefined
       : { kind: "package", path: location, folder: path, ...found };

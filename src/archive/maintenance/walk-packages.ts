@@ -33,7 +33,19 @@ export type WalkEntry =
   | { readonly kind: "archive"; readonly path: string }
   /** Neither a package nor a folder of packages. */
   | { readonly kind: "stray"; readonly path: string }
-  | { readonly kind: "unreadable"; readonly path: string; readonly problem: string };
+  | {
+      readonly kind: "unreadable";
+      readonly path: string;
+      readonly problem: string;
+      readonly error: unknown;
+    };
+
+/** What systems keep in the root of a disk, where nobody else may read it. */
+const foldersOfSystem: ReadonlySet<string> = new Set([
+  "lost+found",
+  "System Volume Information",
+  "$RECYCLE.BIN",
+]);
 
 /** The text for an unreadable manifest. */
 export const damagedManifest = "the manifest cannot be read: it is damaged, or from a later version";
@@ -104,7 +116,7 @@ export async function* walkPackages(
     }
     for await (const entry of await disk.opendir(folder)) {
       const entryPath = path === "" ? entry.name : `${path}/${entry.name}`;
-      if (entry.name === stateFolderName) {
+      if (entry.name === stateFolderName || (path === "" && foldersOfSystem.has(entry.name))) {
         continue;
       }
       const inner = join(folder, entry.name);
@@ -125,7 +137,8 @@ export async function* walkPackages(
     if (systemCode(error) === "ENOENT") {
       return;
     }
-    yield { kind: "unreadable", path, problem: error instanceof Error ? error.message : String(error) };
+    const problem = error instanceof Error ? error.message : String(error);
+    yield { kind: "unreadable", path, problem, error };
   }
 }
 

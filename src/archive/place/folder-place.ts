@@ -82,10 +82,11 @@ async function placePackage(
   { root, parts, disk }: { root: string; parts: readonly string[]; disk: ArchiveDisk },
   { isSame, maybePlaced }: PlacingOptions,
 ): Promise<FoundPackage | { readonly path: string }> {
-  const parent = await makeSubfolders(root, parts.slice(0, -1), disk, diskFacts);
+  const above = await outsidePackages(root, parts.slice(0, -1), disk);
+  const parent = await makeSubfolders(root, above, disk, diskFacts);
   const name = parts.at(-1) ?? "";
   for (let number = 0; number < mostNumbers; number += 1) {
-    const path = [...parts.slice(0, -1), numberedFolder(name, number)].join("/");
+    const path = [...above, numberedFolder(name, number)].join("/");
     const target = join(parent, numberedFolder(name, number));
     try {
       await disk.rename(from, target);
@@ -105,6 +106,26 @@ async function placePackage(
     }
   }
   throw fileError("fileExists", join(parent, name), diskFacts);
+}
+
+/**
+ * The folders in which a package is placed. With another layout, one of them may be the name of an existing package, and
+ * nobody would find a package within a package: then the folder gets the next number.
+ */
+async function outsidePackages(
+  root: string,
+  parts: readonly string[],
+  disk: ArchiveDisk,
+): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const part of parts) {
+    let number = 0;
+    while (await exists(join(root, ...found, numberedFolder(part, number), manifestFileName), disk)) {
+      number += 1;
+    }
+    found.push(numberedFolder(part, number));
+  }
+  return found;
 }
 
 /**
@@ -128,9 +149,10 @@ async function seek(
   disk: ArchiveDisk,
   isSought: (manifest: Manifest) => boolean,
 ): Promise<FoundPackage | undefined> {
+  const above = await outsidePackages(root, parts.slice(0, -1), disk);
   const name = parts.at(-1) ?? "";
   for (let number = 0; number < mostNumbers; number += 1) {
-    const path = [...parts.slice(0, -1), numberedFolder(name, number)].join("/");
+    const path = [...above, numberedFolder(name, number)].join("/");
     if (!(await exists(join(root, path), disk))) {
       return undefined;
     }
