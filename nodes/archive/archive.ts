@@ -187,10 +187,12 @@ export default function (RED: NodeAPI): void {
     const begin = async (): Promise<void> => {
       try {
         const operation = operationOf("config");
+        const settings = new SettingsReader("node", operation);
         const problem = layoutProblem(properties.layout);
         if (problem !== null) {
-          throw new SettingsReader("node", operation).invalid("layout", problem);
+          throw settings.invalid("layout", problem);
         }
+        settings.flag("deviceVideo", table.deviceVideo.default, properties.deviceVideo);
         readConcurrency(operation);
         readWarnAfter();
         const isOpen = await session.openWhenThere((error) => {

@@ -26,7 +26,7 @@ RED.nodes.registerType<CloudProperties, { token: string }>("dimensioner-cloud", 
   oneditprepare() {
     const form = openForm(this, fields);
     form.follow(["baseUrl", "allowHttp"], () => {
-      form.row("allowHttp").toggle(isOpenHttp(form.value("baseUrl")) || form.value("allowHttp") === "true");
+      form.row("allowHttp").toggle(isOpenHttp(form.value("baseUrl")) || form.value("allowHttp") !== "false");
     });
     connectionTest(this, form, {
       type,

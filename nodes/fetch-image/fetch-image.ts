@@ -1,6 +1,6 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
 import { deviceChoice } from "../../src/runtime/config/config-choice.ts";
-import { settingsOf } from "../../src/runtime/config/settings.ts";
+import type { SettingsReader } from "../../src/runtime/config/settings.ts";
 import { readChoice } from "../../src/runtime/action/message-choice.ts";
 import { OutputFolders } from "../../src/runtime/action/output-folders.ts";
 import { deliverMedium, readOutput } from "../../src/runtime/action/output.ts";
@@ -20,10 +20,12 @@ export default function (RED: NodeAPI): void {
     const properties = readSaved(defaults, config);
     folders.add(this, properties);
     const devices = deviceChoice(RED, properties);
-    const preview = properties.preview === true ? previews.open(this) : undefined;
-    const settings = settingsOf(table, properties);
+    const settings = (reader: SettingsReader) => {
+      const { image, preview } = reader.read(table, properties);
+      return { image, preview: preview ? previews.open(this) : undefined };
+    };
     const served = { operation: "image", acts: false, config: devices, properties, settings };
-    serve(RED, this, served, async (job, { image }) => {
+    serve(RED, this, served, async (job, { image, preview }) => {
       const { client, operation } = devices.choose(job, "image", false);
       const values = new ValueReader(RED, this, job.msg, operation);
       const kind = readChoice(job.msg, operation, "image", image, table.image.of);

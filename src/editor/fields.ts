@@ -15,8 +15,9 @@ import {
   readPath,
   registrationCodeProblem,
 } from "../rules/names.ts";
+import { flagTexts, readFlag } from "../rules/flags.ts";
 import { readNumber } from "../rules/numbers.ts";
-import type { Problem } from "../rules/problem.ts";
+import { problem, type Problem } from "../rules/problem.ts";
 import { applicationIdentifierProblem, patternProblem, readCodeKinds } from "../rules/scans.ts";
 import { readLimits } from "../tariffs/limits.ts";
 import { isKnown } from "../properties/migrations.ts";
@@ -30,6 +31,7 @@ import {
   type TextRule,
   type TypedProperty,
 } from "../properties/property-table.ts";
+import { isEnvironment, mayBeTrue } from "./environment.ts";
 import { sayProblem, shared, textsOf } from "./texts.ts";
 
 /** The saved properties of one type, as its dialog knows them. */
@@ -96,11 +98,6 @@ export function fieldsOf(
   };
 }
 
-/** Node-RED replaces `${NAME}` when it deploys, so the value is not known in the editor. */
-function isEnvironment(value: string): boolean {
-  return /^\$(?:\{[^}]+\}|\([^)]+\))$/.test(value);
-}
-
 /**
  * Whether a credential is certainly missing. The editor learns of stored credentials when the node's dialog is opened;
  * a node that was never deployed has none.
@@ -121,7 +118,9 @@ function lacksCredential(node: object, name: string): boolean {
 /** Whether a property is used with the present values of the others; one that is not is hidden and never invalid. */
 export function matters({ when = {} }: Property, now: Now): boolean {
   return Object.entries(when).every(([other, values]) =>
-    values === "given" ? now(other).trim() !== "" : values.map(String).includes(now(other)),
+    values === "given"
+      ? now(other).trim() !== ""
+      : values.some((one) => (one === true ? mayBeTrue(now(other)) : String(one) === now(other))),
   );
 }
 
@@ -151,8 +150,9 @@ function problemOf(
       return configProblem(property, name, value, now);
     case "nameFrom":
       return value === "" ? null : expressionProblem(value, "msg");
-    case "credential":
     case "flag":
+      return readFlag(value) === undefined ? say(problem("noneOf", { value, choices: flagTexts })) : null;
+    case "credential":
     case "outputs":
       return null;
   }
@@ -216,7 +216,7 @@ function ruleProblem(rule: TextRule, value: string, now: Now): Problem | null {
     case "applicationIdentifier":
       return applicationIdentifierProblem(value);
     case "baseUrl":
-      return problemIn(readBaseUrl(value, now("allowHttp") === "true"));
+      return problemIn(readBaseUrl(value, mayBeTrue(now("allowHttp"))));
     case "bucketEndpoint":
       return value.trim() === "" ? null : problemIn(readBucketEndpoint(value));
     case "bucketName":

@@ -1,3 +1,4 @@
+import { readFlag } from "../rules/flags.ts";
 import { defaultsOf, newValuesOf, type PropertyTable } from "../properties/property-table.ts";
 import { fieldsOf, matters, type Fields } from "./fields.ts";
 import { messagePropertyInput, makeKeyboardAccessible, typedInput } from "./widgets.ts";
@@ -78,14 +79,25 @@ export function openForm(node: object, { table, check }: Fields): Form {
 /** Shows the default of a property that an imported flow does not have, because the runtime uses it. */
 function showDefaults(node: object, form: Form, table: PropertyTable): void {
   for (const [property, value] of Object.entries(defaultsOf(table))) {
-    if (Reflect.get(node, property) === undefined) {
-      const field = form.field(property);
-      if (typeof value === "boolean") {
-        field.prop("checked", value);
-      } else {
-        field.val(String(value));
-      }
+    const saved: unknown = Reflect.get(node, property);
+    if (typeof value === "boolean") {
+      showFlag(form.field(property), saved, value);
+    } else if (saved === undefined) {
+      form.field(property).val(String(value));
     }
+  }
+}
+
+/**
+ * Shows a check box as the runtime reads it. A value that is neither true nor false, such as the name of an environment
+ * variable, is shown as text: of a check box the editor would save true instead of it.
+ */
+function showFlag(field: JQuery, saved: unknown, byDefault: boolean): void {
+  const read = readFlag(saved);
+  if (read === undefined) {
+    field.attr("type", "text").val(typeof saved === "string" ? saved : JSON.stringify(saved));
+  } else {
+    field.prop("checked", read ?? byDefault);
   }
 }
 

@@ -1,4 +1,5 @@
 import { isRecord } from "./admin.ts";
+import { mayBeTrue } from "./environment.ts";
 import type { Form } from "./form.ts";
 
 /** The texts of a type's preview. */
@@ -54,8 +55,8 @@ export function previewInDialog(node: object, form: Form, watch: PreviewWatch): 
   const cell = form.field("preview").closest(".dimensioner-field");
   const place = $("<div>", { class: "dimensioner-preview" }).appendTo(cell);
   const refresh = () => {
-    place.toggle(form.value("preview") === "true");
-    if (form.value("preview") === "true") {
+    place.toggle(mayBeTrue(form.value("preview")));
+    if (mayBeTrue(form.value("preview"))) {
       showLast(place, id, watch);
     }
   };

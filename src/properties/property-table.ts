@@ -165,7 +165,7 @@ export interface OutputsProperty extends Row {
 type ValueOf<P> = P extends { kind: "choice"; of: readonly (infer TChoice)[] }
   ? TChoice
   : P extends { kind: "flag" }
-    ? boolean
+    ? string | boolean
     : P extends { kind: "number" | "outputs" }
       ? string | number
       : string;

@@ -47,6 +47,7 @@ type Key =
   | "secondsAbove"
   | "secondsFrom"
   | "serverHttp"
+  | "tooLong"
   | "tooManyParts"
   | "wholeNumber"
   | "zeroOrMore";

@@ -69,6 +69,12 @@ describe("dimensioner-evidence", () => {
     });
     assert.equal(error, undefined);
   };
+  /** Changes the manifest of a package as if it had been archived long ago. */
+  const makeOld = async (folder: string, id: string): Promise<void> => {
+    const path = join(folder, id, "manifest.json");
+    const manifest = await readFile(path, "utf8");
+    await writeFile(path, manifest.replace(/("archived": ")\d{4}/, "$12001"));
+  };
   const run = async (action: string, payload: unknown, more: Message = {}, id = "evidence") => {
     const { error, sent } = await flow.run(id, { action, payload, ...more });
     return { error, payload: sent[0]?.msg["payload"], sent: sent.map(({ msg }) => msg) };
@@ -112,6 +118,24 @@ describe("dimensioner-evidence", () => {
       assert.equal(await codeOf("hold", "ORDER-1", { reason: "claim" }), "ERR_NOT_FOUND");
       assert.equal(await codeOf("verify", "ORDER-1"), "ERR_NOT_FOUND");
       assert.equal(await codeOf("erase", "ORDER-1"), "ERR_INPUT");
+    }));
+
+  it("deletes nothing while its check box says so in text, as an environment variable does", () =>
+    withFolder(async (folder) => {
+      const node = { z: "tab", type: "dimensioner-evidence", store: storeId(folder), by: "all" };
+      const prune = { ...node, action: "prune", olderThan: 1 };
+      await start(folder, [
+        { ...prune, id: "list", dryRun: "true" },
+        { ...prune, id: "perhaps", dryRun: "perhaps" },
+      ]);
+      await archive("1");
+      await makeOld(folder, "1");
+      const { error, payload } = await run("", undefined, {}, "list");
+      const { dryRun, deleted } = payload as PruneResult;
+      assert.deepEqual([error, dryRun, deleted], [undefined, true, 1]);
+      assert.equal((await run("", undefined, {}, "perhaps")).error?.code, "ERR_CONFIG");
+      assert.equal((await found(undefined, {}, "all")).length, 1);
+      assert.ok((await readdir(join(folder, "1"))).includes("manifest.json"));
     }));
 
   it("holds a package with a reason against deletion, records it, and releases it", () =>
@@ -198,9 +222,7 @@ describe("dimensioner-evidence", () => {
         await archive(id);
       }
       for (const id of ["1", "2"]) {
-        const path = join(folder, id, "manifest.json");
-        const manifest = await readFile(path, "utf8");
-        await writeFile(path, manifest.replace(/("archived": ")\d{4}/, "$12001"));
+        await makeOld(folder, id);
       }
       await run("hold", "ORDER-1", { reason: "claim" });
       const listed = (await run("prune", "")).payload as PruneResult;

@@ -38,7 +38,7 @@ describe("a table of saved properties", () => {
   it("gives its types", () => {
     const saved = defaultsOf(table);
     const { mode, isOn, most, valueType }: typeof saved = saved;
-    const known: [mode: "one" | "two", isOn: boolean, most: string | number, type: string] = [
+    const known: [mode: "one" | "two", isOn: string | boolean, most: string | number, type: string] = [
       mode,
       isOn,
       most,
@@ -60,10 +60,25 @@ describe("a table of saved properties", () => {
     }
   });
 
+  it("gives check boxes whose value is text, as that of an environment variable is", () => {
+    const reader = new SettingsReader("node");
+    for (const byDefault of [true, false]) {
+      const withFlag = { isOn: { kind: "flag", default: byDefault } } as const;
+      const read = (isOn: unknown): boolean =>
+        reader.read(withFlag, Object.assign(defaultsOf(withFlag), { isOn })).isOn;
+      assert.deepEqual([true, "true", " true "].map(read), [true, true, true]);
+      assert.deepEqual([false, "false", "false\n"].map(read), [false, false, false]);
+      assert.deepEqual([undefined, null, "", " "].map(read), Array(4).fill(byDefault));
+      for (const wrong of ["perhaps", "${PRUNE_DRY_RUN}", "TRUE", 1, 0, {}]) {
+        assert.throws(() => read(wrong), { code: "ERR_CONFIG" });
+      }
+    }
+  });
+
   it("names nothing that a sentence about it could not name", async () => {
     for (const name of names) {
       for (const [property, { kind }] of Object.entries(await propertiesOf(name))) {
-        if (kind === "number" || kind === "choice") {
+        if (kind === "number" || kind === "choice" || kind === "flag") {
           const isNamed = property === "failures" || fields.some((field) => field === property);
           assert.ok(isNamed, `${name}: ${property} is not among the fields in src/errors/phrases.ts`);
         }

@@ -48,10 +48,7 @@ export function writeCredentials(table: PropertyTable): string {
 
 /** Whether any value will do. */
 function isFree(property: Property): boolean {
-  return (
-    property.kind === "flag" ||
-    (property.kind === "text" && property.rule === undefined && property.required === undefined)
-  );
+  return property.kind === "text" && property.rule === undefined && property.required === undefined;
 }
 
 /** The editor itself checks a config node that is optional. */

@@ -32,6 +32,9 @@ export const untouched = "__PWRD__";
 /** A field that is a number in flows and text in dialogs. */
 export const fieldNumber = v.union([fieldText, v.number()]);
 
+/** A check box; text if its value comes from an environment variable. */
+export const fieldFlag = v.union([v.boolean(), fieldText]);
+
 /** Serves the requests of one route. It never rejects, which would end the process. */
 export function answerWith(work: Work): Route {
   return (request, response) => {

@@ -7,6 +7,7 @@ import { DimensionerError, isDimensionerError } from "../../errors/dimensioner-e
 import {
   answerWith,
   environmentName,
+  fieldFlag,
   fieldNumber,
   fieldText,
   readBody,
@@ -25,7 +26,7 @@ const requestSchema = v.object({
   id: fieldText,
   z: fieldText,
   baseUrl: fieldText,
-  allowHttp: v.boolean(),
+  allowHttp: fieldFlag,
   timeout: fieldNumber,
   tls: fieldText,
   proxy: fieldText,
@@ -140,7 +141,8 @@ function readOptions(
 ): CloudClientOptions | "tokenAnew" {
   const settings = new SettingsReader("cloud");
   const resolved = readEnvironment(RED, given, settings);
-  const { allowHttp, tls, proxy } = given;
+  const { tls, proxy } = given;
+  const allowHttp = settings.flag("allowHttp", false, resolved("allowHttp", String(given.allowHttp)));
   const baseUrl = resolved("baseUrl", given.baseUrl);
   const address = readBaseUrl(baseUrl, allowHttp);
   if ("problem" in address) {

@@ -7,7 +7,7 @@ import { SettingsReader } from "../config/settings.ts";
 import { readPackagesFolder } from "../store/packages-folder.ts";
 import { databaseFile, readLocation, workFolderOf } from "../store/store-choice.ts";
 import { readBucket, type BucketKeys } from "../store/store-files.ts";
-import { fieldNumber, fieldText, neighbour, readEnvironment } from "./admin-route.ts";
+import { fieldFlag, fieldNumber, fieldText, neighbour, readEnvironment } from "./admin-route.ts";
 
 /** What the dialog of a store contains, saved or not. */
 export const storeValues = v.object({
@@ -22,7 +22,7 @@ export const storeValues = v.object({
   region: fieldText,
   accessKeyId: fieldText,
   secretAccessKey: fieldText,
-  pathStyle: v.boolean(),
+  pathStyle: fieldFlag,
   retainDays: fieldNumber,
   roots: fieldText,
   database: v.picklist(["embedded", "postgres"]),
@@ -54,7 +54,7 @@ export function bucketOf(RED: NodeAPI, given: StoreValues, keys: BucketKeys): Bu
     prefix: resolved("prefix", given.prefix),
     endpoint: resolved("endpoint", given.endpoint),
     region: resolved("region", given.region),
-    pathStyle: given.pathStyle,
+    pathStyle: reader.flag("pathStyle", true, resolved("pathStyle", String(given.pathStyle))),
     retainDays: reader.number("retainDays", retainDays, given.retainDays),
   };
   return readBucket(settings, keys, { workFolder: workFolderOf(RED, given.id), reader });

@@ -8,7 +8,7 @@ import { layoutProblem } from "../../rules/names.ts";
 import { readFacts, type MessageFacts } from "./archive-facts.ts";
 import { errorBeforeSending, type Operation } from "../failure.ts";
 import { readMessageProperty, type Message } from "../messages.ts";
-import type { NumberProperty } from "../../properties/property-table.ts";
+import type { FlagProperty, NumberProperty } from "../../properties/property-table.ts";
 import { SettingsReader } from "../config/settings.ts";
 import { readSetting } from "../action/message-choice.ts";
 import type { ValueReader } from "../action/values.ts";
@@ -18,7 +18,7 @@ export interface IntentProperties {
   readonly cloudFrom: string;
   readonly layout: string;
   readonly images: string;
-  readonly deviceVideo: boolean;
+  readonly deviceVideo: string | boolean;
   readonly transactionId: string;
   readonly transactionIdType: string;
   readonly media: string;
@@ -44,6 +44,7 @@ export interface IntentReader {
   readonly table: {
     readonly media: { readonly of: readonly Intent["media"][] };
     readonly onIncomplete: { readonly of: readonly ("error" | "keep")[] };
+    readonly deviceVideo: FlagProperty;
     readonly settle: NumberProperty;
     readonly wait: NumberProperty;
     readonly giveUp: NumberProperty;
@@ -76,8 +77,9 @@ export async function readIntent(reader: IntentReader): Promise<Intent> {
     throw settings.invalid("layout", problem);
   }
   const images = readImages(properties.images, settings);
+  const mayHaveVideo = settings.flag("deviceVideo", table.deviceVideo.default, properties.deviceVideo);
   const { references, device, local: measured, filmed, recording, ...facts } = readMeasured(reader);
-  const local = measured ?? (properties.deviceVideo ? filmed : null);
+  const local = measured ?? (mayHaveVideo ? filmed : null);
   const transactionId = await readTransactionId(reader, local !== null);
   const contentType = await values.optional({
     field: "contentType",

@@ -1,5 +1,6 @@
 import type { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { field, phrase, type FieldName, type Phrase } from "../../errors/interpolation.ts";
+import { flagTexts, readFlag } from "../../rules/flags.ts";
 import { readNumber, type NumberKind } from "../../rules/numbers.ts";
 import type {
   ChoiceProperty,
@@ -25,8 +26,10 @@ export type Settings<T extends PropertyTable> = {
 } & {
   readonly [K in keyof T as T[K] extends { kind: "number"; of: Plain } ? K : never]: number;
 } & {
+  readonly [K in keyof T as T[K] extends { kind: "flag" } ? K : never]: boolean;
+} & {
   readonly [
-    K in keyof T & keyof Saved<T> as T[K] extends { kind: "text" | "choice" | "flag" | "config" } ? K : never
+    K in keyof T & keyof Saved<T> as T[K] extends { kind: "text" | "choice" | "config" } ? K : never
   ]: Saved<T>[K];
 };
 
@@ -62,7 +65,7 @@ export class SettingsReader {
           settings[name] = this.#choice(name, property, given[name]);
           break;
         case "flag":
-          settings[name] = given[name] === true;
+          settings[name] = this.flag(name, property.default, given[name]);
           break;
         case "text":
         case "config":
@@ -85,6 +88,15 @@ export class SettingsReader {
     }
     const value = read.value ?? property.ifBlank ?? property.default;
     return isDuration(property.of) ? value * msOf[property.of] : value;
+  }
+
+  /** Reads a check box. */
+  flag(name: string, ifBlank: boolean, given: unknown): boolean {
+    const read = readFlag(given);
+    if (read === undefined) {
+      throw this.invalid(name, phrase("noneOf", { value: show(given), choices: flagTexts }));
+    }
+    return read ?? ifBlank;
   }
 
   #choice(name: string, { of: choices }: ChoiceProperty, given: unknown): string {
