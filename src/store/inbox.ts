@@ -3,6 +3,7 @@ import { decodeTransactionRecord } from "../model/transaction-record.ts";
 import type { RecordArrivals } from "./record-arrivals.ts";
 import { skipLocked, type Condition, type Database, type Row } from "./database.ts";
 import { handledColumns, handledValues, identity, type HandledParcel } from "./handled-records.ts";
+import { indexedText } from "./indexed-text.ts";
 import { sha256Of } from "../model/sha256.ts";
 import { endedWorkers, type Worker } from "./worker-lease.ts";
 
@@ -97,10 +98,10 @@ export class Inbox {
           this.#nodeId,
           identity(transactionId),
           legacyId === null ? null : identity(legacyId),
-          transactionReference,
-          customReference1,
-          customReference2,
-          customReference3,
+          indexedText(transactionReference),
+          indexedText(customReference1),
+          indexedText(customReference2),
+          indexedText(customReference3),
           now.toISOString(),
           this.#runId,
           text,

@@ -1,5 +1,5 @@
 import { codeOf, connectProblem, isUntrusted } from "../errors/connect-problem.ts";
-import { DimensionerError } from "../errors/dimensioner-error.ts";
+import { DimensionerError, isDimensionerError } from "../errors/dimensioner-error.ts";
 import type { SentenceKey } from "../errors/sentences.ts";
 
 /** The first version of PostgreSQL that is supported. */
@@ -12,6 +12,13 @@ export const schemaName = "dimensioner";
 const conflicts: ReadonlySet<string> = new Set([
   "40001", // serialization_failure
   "40P01", // deadlock_detected
+]);
+
+/** The classes of codes for values that the tables do not take: the same statement fails again. */
+const refusals: ReadonlySet<string> = new Set([
+  "22", // data_exception
+  "23", // integrity_constraint_violation
+  "54", // program_limit_exceeded
 ]);
 
 /** The sentences for codes that people can do something about. */
@@ -29,6 +36,15 @@ const sentenceOfCode: ReadonlyMap<string, SentenceKey> = new Map([
 /** Whether a transaction failed because another one ran at the same time: nothing was changed, and it can be repeated. */
 export function isConflict(error: unknown): boolean {
   return conflicts.has(codeOf(error));
+}
+
+/** Whether a transaction failed because of its own values, and not because of the state of the database. */
+export function isRefused(error: unknown): error is DimensionerError {
+  return (
+    isDimensionerError(error) &&
+    error.sentence === "postgresFailed" &&
+    refusals.has(codeOf(error.cause).slice(0, 2))
+  );
 }
 
 /** Whether PostgreSQL has reported the error; otherwise it is one of the connection, which is of no further use. */

@@ -149,6 +149,17 @@ describeDatabases("the jobs of a worker that has stopped", (open) => {
     assert.equal((await take(other.id, "node", true)).jobs.length, 1);
   });
 
+  it("of another node go to a node that takes them as soon as they are given back", async () => {
+    await accept("job", "gone");
+    await new AbandonedJobs(database, stopped.id).giveBack();
+    const other = await begin();
+    assert.deepEqual((await take(other.id, "node", false)).jobs, []);
+    assert.deepEqual(
+      (await take(other.id, "node", true)).jobs.map(({ id }) => id),
+      ["job"],
+    );
+  });
+
   it("are free at once when it ends its lease or gives them back, and it is remembered only as long as it has some", async () => {
     const ended = async () =>
       (await database.transaction([endedWorkers(0)]))[0]?.map((row) => row["worker_id"]) ?? [];

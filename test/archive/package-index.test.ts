@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import type { Manifest } from "../../src/archive/packages/manifest.ts";
 import { searchIndex, type Query } from "../../src/archive/evidence/search.ts";
 import { indexPackage, PackageIndex } from "../../src/archive/packages/package-index.ts";
@@ -83,6 +84,15 @@ describeDatabases("the index of a store's packages", (open) => {
       );
     });
   }
+
+  it("finds a package by a reference that is longer than what the index has of it", async () => {
+    const long = randomBytes(3_000).toString("base64");
+    const { references } = manifestOf("a");
+    await add("a", { references: { ...references, transactionReference: long, barcodeReference: long } });
+    for (const by of ["reference", "barcode", "text"] as const) {
+      assert.equal((await search(by, long, 9)).length, 1, by);
+    }
+  });
 
   it("gives no more than it is asked for", async () => {
     await Promise.all([add("a"), add("bb"), add("ccc")]);

@@ -307,6 +307,13 @@ describe("archive: one parcel, one package", () => {
           device.onVideo = () => void (device.keeps = "ORDER-2");
         },
       ],
+      [
+        "before its broken transfer begins again",
+        (device: ScriptedDevice) => {
+          device.keeps = "ORDER-1";
+          device.onVideoAgain = () => void (device.keeps = "ORDER-2");
+        },
+      ],
     ] as const) {
       it(`is missing where another start has replaced it ${when}: no other film takes its place`, async () => {
         const device = new ScriptedDevice();

@@ -56,6 +56,8 @@ export class ScriptedDevice implements DeviceSource {
   keeps: string | null = null;
   /** Told when the transfer of the video begins. */
   onVideo: () => void = () => undefined;
+  /** If there is one, the transfer of the video breaks; told when it begins again, from the first byte. */
+  onVideoAgain: (() => void) | undefined;
   /** What it fails with, while it does. */
   failure: DimensionerError | undefined;
 
@@ -73,7 +75,22 @@ export class ScriptedDevice implements DeviceSource {
     }
     const of = this.keeps;
     this.onVideo();
-    return downloadOf(videoOf(of), "video/mp4");
+    const download = downloadOf(videoOf(of), "video/mp4");
+    const { onVideoAgain } = this;
+    return onVideoAgain === undefined
+      ? download
+      : {
+          ...download,
+          body: new Readable({
+            read() {
+              this.destroy(new Error("The connection broke."));
+            },
+          }),
+          restart: async () => {
+            onVideoAgain();
+            return downloadOf(videoOf(this.keeps ?? ""), "video/mp4");
+          },
+        };
   }
 
   async image(picture: string, imageIdentifier: string): Promise<Download> {

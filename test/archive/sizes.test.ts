@@ -145,5 +145,7 @@ describe("archive: sizes that people look for", () => {
     assert.deepEqual(indexedSize({ ...measured, dimsUnitOfMeasure: "?", weightUnitOfMeasure: null }), none);
     const flat = { ...measured, height: 0, weight: 0, dimsUnitOfMeasure: "cm", weightUnitOfMeasure: "kg" };
     assert.deepEqual(indexedSize(flat), none);
+    // No column can hold it.
+    assert.deepEqual(indexedSize({ ...flat, height: 9e15, weight: 1e300 }), none);
   });
 });

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomInt } from "node:crypto";
 import { verifyArchive } from "../../src/archive/maintenance/commands.ts";
 import type { Finding } from "../../src/model/archive-reports.ts";
 import { rejectsWith } from "../media/support.ts";
@@ -17,6 +18,12 @@ import { intentOf, mediumOf, openArchive, pictureOf, until, type Opened } from "
 const forMessage = (id: string, more: Parameters<typeof intentOf>[1] = {}) =>
   intentOf(id, { origin: null, raw: `{"id":"${id}"}`, measurement: `{"length":1}`, ...more });
 const isMine = (): boolean => true;
+const referencesOf = (transactionReference: string) => ({
+  ...intentOf("").references,
+  transactionReference,
+  customReference1: transactionReference,
+  barcodeReference: transactionReference,
+});
 
 for (const kind of storeKinds) {
   describe(`archive: packages in a ${kind.files}, with ${kind.database}`, () => {
@@ -79,6 +86,41 @@ for (const kind of storeKinds) {
         assert.equal(packages.get(second.path)?.previous?.sha256, first.sha256);
         assert.deepEqual(await query("SELECT * FROM uploads"), []);
         await until(() => stagedIn(place.stub).length === 0, "nothing is staged");
+        await close();
+        assert.deepEqual(await verify(place), []);
+      });
+    });
+
+    it("archives absurd weights and references as any others, and finds them", async () => {
+      await withStore(async (place) => {
+        const long = Array.from({ length: 3_000 }, () => randomInt(33, 127))
+          .map((code) => String.fromCodePoint(code))
+          .join("");
+        const absurd: readonly (readonly [string, Parameters<typeof intentOf>[1]])[] = [
+          ["heavy", { measurement: '{"weight":1e300,"weightUnitOfMeasure":"kg"}' }],
+          ["high", { measurement: '{"length":1,"width":1,"height":1e17,"dimsUnitOfMeasure":"cm"}' }],
+          ["long", { references: referencesOf(long), scan: { text: long, symbology: null, sscc: null } }],
+          ["wide", { references: referencesOf("\u{1F4E6}".repeat(1_000)) }],
+          ["usual", { references: referencesOf("ORDER-2") }],
+        ];
+        const paths: string[] = [];
+        for (const [id, more] of absurd) {
+          const { runner, close, endLease } = await start(place);
+          const submission = await runner.submitMedia(forMessage(id, more), [mediumOf(id)], null);
+          paths.push((await submission.end()).path);
+          submission.messageSent();
+          await close();
+          await endLease();
+        }
+        assert.deepEqual([...(await place.packages()).keys()].toSorted(), paths.toSorted());
+        const { query, close } = await start(place);
+        const rows = await query(
+          "SELECT location, weight_g, longest_mm FROM packages ORDER BY indexed_order",
+        );
+        assert.deepEqual(
+          rows,
+          paths.map((location) => ({ location, weight_g: null, longest_mm: null })),
+        );
         await close();
         assert.deepEqual(await verify(place), []);
       });
@@ -185,6 +227,56 @@ for (const kind of storeKinds) {
           });
         });
       }
+    }
+
+    if (kind.database === "PostgreSQL") {
+      it("archives other parcels while the database refuses the row of one, and then that one", async () => {
+        await withStore(async (place) => {
+          const refuse = "ALTER TABLE packages ADD CONSTRAINT refused CHECK (transaction_id <> 'refused')";
+          const first = await start(place);
+          await first.query(refuse);
+          const refused = await first.runner.submitMedia(forMessage("refused"), [mediumOf("refused")], null);
+          const kept = rejectsWith(refused.end(), "ERR_CANCELLED", "cancelledKept");
+          await refused.running?.firstTry;
+          const paths = [(await archive(first, "one")).path, (await archive(first, "other")).path];
+          // As if the process had ended between the package and its row.
+          await first.query("UPDATE jobs SET state = 'sealing' WHERE transaction_id = 'refused'");
+          await first.close();
+          await kept;
+          const second = { ...first, ...(await openArchive("", cloud.client, { store: first.store })) };
+          running.push(second);
+          const [resumed] = [...second.runner.resume(isMine)];
+          paths.push((await archive(second, "third")).path);
+          await second.query("ALTER TABLE packages DROP CONSTRAINT refused");
+          paths.push((await resumed?.end())?.path ?? assert.fail("no job"));
+          resumed?.messageSent();
+          paths.push((await archive(second, "last")).path);
+          await second.close();
+          assert.deepEqual([...(await place.packages()).keys()].toSorted(), paths.toSorted());
+          assert.deepEqual(await verify(place), []);
+        });
+      });
+
+      it("gives a job up whose package the database refuses, and archives its parcel later", async () => {
+        await withStore(async (place) => {
+          const first = await start(place);
+          await first.query(
+            "ALTER TABLE packages ADD CONSTRAINT refused CHECK (transaction_id <> 'refused')",
+          );
+          const more = { giveUpMs: 300 };
+          const refused = await first.runner.submitMedia(forMessage("refused", more), [mediumOf("1")], null);
+          const error = await rejectsWith(refused.end(), "ERR_STORE", "postgresFailed");
+          refused.messageSent(error);
+          await until(
+            async () => (await first.query("SELECT 1 FROM jobs WHERE state = 'failed'")).length === 1,
+            "the job has failed",
+          );
+          assert.equal((await archive(first, "one")).wasThere, false);
+          await first.query("ALTER TABLE packages DROP CONSTRAINT refused");
+          assert.equal((await archive(first, "refused")).wasThere, false);
+          await first.close();
+        });
+      });
     }
 
     if (kind.database === "PostgreSQL" && kind.files === "bucket") {

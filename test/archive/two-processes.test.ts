@@ -4,9 +4,20 @@ import { join } from "node:path";
 import { startSimulator } from "../../src/simulator/index.ts";
 import { withFolder } from "../media/support.ts";
 import { bundle, startChild } from "./processes.ts";
-import { pictureOf, readPackages, sha256Of, workFolders } from "./support.ts";
+import { ScriptedCloud } from "./scripted-sources.ts";
+import { newDatabases, storeIn } from "./store.ts";
+import { intentOf, openArchive, pictureOf, readPackages, sha256Of, workFolders } from "./support.ts";
 
 const transactions = 200;
+
+const raw = '{"errorCode":0}';
+const measurement = "{}\n";
+/** By the id of a transaction, what only the second process brings for it. */
+const onlySecond: Readonly<Record<string, { readonly raw?: string; readonly measurement?: string }>> = {
+  both: { raw, measurement },
+  measured: { measurement },
+  raw: { raw },
+};
 
 describe("archive: two processes, each with a database of its own, in one folder", () => {
   it(`make one whole package of each of the same ${transactions} transactions`, async () => {
@@ -59,5 +70,35 @@ describe("archive: two processes, each with a database of its own, in one folder
     } finally {
       await sim.close();
     }
+  });
+
+  it("keep the exact answer and the measurement that only the second has", async () => {
+    const image = { id: "image", type: "image/jpeg" };
+    await withFolder(async (folder) => {
+      const root = join(folder, "packages");
+      await mkdir(root);
+      for (const [id, brings] of Object.entries(onlySecond)) {
+        for (const [index, answer] of [{}, brings].entries()) {
+          const store = storeIn(root, newDatabases(), join(folder, `${index}.sqlite`));
+          const { runner, close } = await openArchive(root, undefined, {
+            store,
+            cloud: () => new ScriptedCloud(image),
+          });
+          const submission = await runner.submit(intentOf(id, answer));
+          assert.equal((await submission.end()).complete, true);
+          submission.messageSent();
+          await close();
+        }
+      }
+      const packages = [...(await readPackages(root)).values()];
+      for (const [id, brings] of Object.entries(onlySecond)) {
+        const own = packages.filter(({ transactionId }) => transactionId === id);
+        const hashes = own.map((one) => [one.measurement?.sha256, one.raw?.sha256].join());
+        const brought = [brings.measurement, brings.raw]
+          .map((text) => (text === undefined ? "" : sha256Of(text)))
+          .join();
+        assert.deepEqual(hashes.toSorted(), [",", brought], id);
+      }
+    });
   });
 });

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
 import { Inbox } from "../../src/store/inbox.ts";
 import { endedWorkers, WorkerLease } from "../../src/store/worker-lease.ts";
@@ -64,6 +65,14 @@ describeDatabases("the inbox of a store", (open) => {
     await inbox().add(record(1, { deviceSerialNumber: "SN-4", deviceCertificate: "AM-4" }), hourMs);
     const [kept] = (await inbox("run 2").unsent(0, 1)).records;
     assert.deepEqual([kept?.record.deviceSerialNumber, kept?.record.deviceCertificate], ["SN-4", "AM-4"]);
+  });
+
+  it("keeps a record whole whose references no index can hold", async () => {
+    const long = randomBytes(3_000).toString("base64");
+    const references = { transactionReference: long, customReference1: long, customReference3: long };
+    const given = record(1, references);
+    assert.notEqual(await inbox().add(given, hourMs), null);
+    assert.deepEqual((await inbox("run 2").unsent(0, 1)).records[0]?.record, given);
   });
 
   it("keeps the records of each node apart", async () => {

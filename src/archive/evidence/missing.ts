@@ -75,7 +75,9 @@ function missingRecord(row: Row): MissingEvidence {
   const transactionId = textOf(record?.["transactionId"]) ?? textOf(row["transaction_id"]);
   const reason = reasonOf(row);
   const device = textOf(record?.["deviceClientId"]);
-  const references = { transactionReference: textOf(row["transaction_reference"]) };
+  // The column has only the beginning of a long one.
+  const given = textOf(record?.["transactionReference"]) ?? textOf(row["transaction_reference"]);
+  const references = { transactionReference: given };
   return {
     ...missingBy(row, reason),
     at: String(row["received_at"]),

@@ -1,4 +1,5 @@
 import type { Database, Row, SqlValue, Statement } from "../../store/database.ts";
+import { indexedText } from "../../store/indexed-text.ts";
 import { readIndexed, type IndexedPackage } from "../packages/package-index.ts";
 import type { Period } from "./period.ts";
 import type { Range, SoughtSize } from "./size.ts";
@@ -181,9 +182,10 @@ function packagesIn(parts: readonly Statement[], limit: number): Statement {
   };
 }
 
-/** References are usually printed in capital letters, and typed in small ones. */
+/** References are usually printed in capital letters, and typed in small ones. The index has the beginning of long ones. */
 function spellings(value: string): readonly string[] {
-  return [...new Set([value, value.toUpperCase(), value.toLowerCase()])];
+  const spelled = [value, value.toUpperCase(), value.toLowerCase()];
+  return [...new Set(spelled.map((one) => indexedText(one)))];
 }
 
 function pairs(columns: readonly string[], values: readonly string[]): { column: string; value: string }[] {

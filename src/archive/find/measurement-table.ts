@@ -3,6 +3,7 @@ import { sha256Of } from "../../model/sha256.ts";
 import { decodeTransactionRecord } from "../../model/transaction-record.ts";
 import type { Condition, Row, SqlValue, Statement } from "../../store/database.ts";
 import { identity } from "../../store/handled-records.ts";
+import { indexedText } from "../../store/indexed-text.ts";
 import { localMeasurement, referenceNames, type LocalMeasurement } from "./local-measurement.ts";
 import { mostAlike, nearMs, type Candidate, type MeasurementSearch } from "./match.ts";
 
@@ -54,7 +55,7 @@ export function noteSearch({ key, job, acceptedAt }: JobOfMeasurement, local: Lo
       key,
       job,
       acceptedAt.toISOString(),
-      lookUpBy(local)?.value ?? null,
+      indexedText(lookUpBy(local)?.value ?? null),
       inOrder(local.sentAt),
       JSON.stringify(local),
     ],
@@ -146,10 +147,12 @@ export interface Situation {
 
 /** Returns the statements whose rows `readSituation` reads. */
 export function situationStatements({ key, local }: MeasurementSearch): Statement[] {
-  const { tag } = local;
+  const tag = indexedText(local.tag);
   const sentAt = Date.parse(local.sentAt);
   const at = (ms: number): string => new Date(ms).toISOString();
   const lookUp = lookUpBy(local);
+  // Whoever compares the records that are found compares the whole references.
+  const reference = indexedText(lookUp?.value ?? null);
   const anyColumn = Object.values(columns).map((column) => `${column} = ?`);
   return [
     {
@@ -161,10 +164,10 @@ export function situationStatements({ key, local }: MeasurementSearch): Statemen
         WHERE reference = ? AND sent_at >= ? AND sent_at <= ? AND transaction_id IS NULL AND measurement_key <> ?
           AND ${isOpen}
         ORDER BY sent_at LIMIT ?`,
-      values: [lookUp?.value ?? null, at(sentAt - nearMs), at(sentAt + nearMs), key, mostAlike + 1],
+      values: [reference, at(sentAt - nearMs), at(sentAt + nearMs), key, mostAlike + 1],
     },
     free(key, `${lookUp?.column ?? "transaction_reference"} = ? AND received_at >= ? AND received_at <= ?`, [
-      lookUp?.value ?? null,
+      reference,
       at(sentAt),
       at(sentAt + nearMs),
     ]),

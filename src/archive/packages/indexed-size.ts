@@ -9,18 +9,27 @@ export interface IndexedSize {
   readonly weight_g: number | null;
 }
 
-/** Rounds what was measured to whole millimetres and grams; null for what is not known, or has an unknown unit. */
+/**
+ * Rounds what was measured to whole millimetres and grams; null for what is not known, has an unknown unit, or is too large for a
+ * column.
+ */
 export function indexedSize(measured: Measured | null): IndexedSize {
   const { length = null, width = null, height = null, weight = null } = measured ?? {};
   const sides = [length, width, height].flatMap((side) =>
-    side === null || side <= 0 ? [] : (millimetres(side, measured?.dimsUnitOfMeasure ?? "") ?? []),
+    side === null || side <= 0 ? [] : (whole(millimetres(side, measured?.dimsUnitOfMeasure ?? "")) ?? []),
   );
   const [longest_mm = null, middle_mm = null, shortest_mm = null] =
-    sides.length < 3 ? [] : sides.map(Math.round).toSorted((one, other) => other - one);
+    sides.length < 3 ? [] : sides.toSorted((one, other) => other - one);
   const grammes = weight === null ? undefined : grams(weight, measured?.weightUnitOfMeasure ?? "");
   // A device without a scale sends 0.
-  const weight_g = grammes === undefined || grammes <= 0 ? null : Math.round(grammes);
+  const weight_g = grammes === undefined || grammes <= 0 ? null : (whole(grammes) ?? null);
   return { longest_mm, middle_mm, shortest_mm, weight_g };
+}
+
+/** PostgreSQL refuses what its integers cannot hold, and SQLite would keep a fraction that is none. */
+function whole(value: number | undefined): number | undefined {
+  const rounded = value === undefined ? undefined : Math.round(value);
+  return Number.isSafeInteger(rounded) ? rounded : undefined;
 }
 
 /** Undefined for a unit that is not known. */

@@ -21,10 +21,13 @@ export function measuredIn(text: string | null): Measured | null {
   return text === null ? null : measuredOf(parseFields(text, recordLimits) ?? {});
 }
 
-/** A measured value; null for what is not there, and for what cannot be one. */
+/**
+ * A measured value; null for what is not there, and for what cannot be one. A manifest would have numbers beyond 2^53 as integers, which
+ * are read as IDs.
+ */
 export function figureOf(fields: Readonly<Record<string, unknown>>, name: string): number | null {
   const value = fields[name];
-  return typeof value === "number" && Number.isFinite(value) ? value : null;
+  return typeof value === "number" && Math.abs(value) <= Number.MAX_SAFE_INTEGER ? value : null;
 }
 
 /** The unit of a measured value; null for what is not there. */

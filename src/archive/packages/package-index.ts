@@ -1,4 +1,5 @@
 import { always, type Database, type Row, type SqlValue, type Statement } from "../../store/database.ts";
+import { indexedText } from "../../store/indexed-text.ts";
 import { indexedSize } from "./indexed-size.ts";
 import type { PlacedPackage } from "./intent.ts";
 import { filesOf, type Manifest } from "./manifest.ts";
@@ -92,7 +93,10 @@ export class PackageIndex {
   }
 }
 
-/** The row of a package in the index, in the order of its columns. */
+/**
+ * The row of a package in the index, in the order of its columns. No value may be one that PostgreSQL refuses: the package is there
+ * before its row.
+ */
 export function rowOfPackage(
   keys: IndexKeys,
   placed: PlacedPackage,
@@ -107,12 +111,12 @@ export function rowOfPackage(
     store_id: manifest.store ?? null,
     location: placed.path,
     manifest_sha256: placed.sha256,
-    transaction_id: manifest.transactionId,
-    transaction_reference: references.transactionReference,
-    custom_reference_1: references.customReference1,
-    custom_reference_2: references.customReference2,
-    custom_reference_3: references.customReference3,
-    barcode_reference: references.barcodeReference,
+    transaction_id: indexedText(manifest.transactionId),
+    transaction_reference: indexedText(references.transactionReference),
+    custom_reference_1: indexedText(references.customReference1),
+    custom_reference_2: indexedText(references.customReference2),
+    custom_reference_3: indexedText(references.customReference3),
+    barcode_reference: indexedText(references.barcodeReference),
     device: manifest.device,
     measured_at: times.deviceUtc,
     archived_at: times.archived,
@@ -129,7 +133,7 @@ export function rowOfPackage(
     billable_weight: billable?.weight ?? null,
     billable_unit: billable?.unit ?? null,
     billable_legal_for_trade: billable === null ? null : String(billable.legalForTrade),
-    scan: manifest.scan?.text ?? null,
+    scan: indexedText(manifest.scan?.text ?? null),
     ...indexedSize(manifest.measured ?? null),
   };
 }

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import {
   situationStatements,
   noteTransaction,
@@ -78,6 +79,19 @@ describeDatabases("the finder of transactions", (openDatabase) => {
     assert.equal(await take(tagged), "recordMissing");
     await post(received(guid, 0.4, { customReference2: tag }));
     assert.equal(await take(tagged), guid);
+  });
+
+  it("compares whole references, although an index can hold only the beginning of a long one", async () => {
+    const long = randomBytes(3_000).toString("base64");
+    const transactionReference = `${long}, mine`;
+    const sought = measured("A", 0, { transactionReference });
+    await accept(sought);
+    await post(received("1", 3, { transactionReference: `${long}, other` }));
+    now = at(60);
+    assert.notEqual(await take(sought), "1");
+    await post(received("2", 4, { transactionReference }));
+    now = at(90);
+    assert.equal(await take(sought), "2");
   });
 
   it("gives a record without a tag time for another one like it", async () => {

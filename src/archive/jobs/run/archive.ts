@@ -2,10 +2,13 @@ import { join } from "node:path";
 import type { DatabaseLease } from "../../../store/store-databases.ts";
 import { settledWithin } from "../../../time/settled-within.ts";
 import { asFileError, stateFolderName, type ArchiveDisk } from "../../archive-disk.ts";
+import type { AsideMedia } from "../../place/aside-media.ts";
 import type { OpenedPackages } from "../../place/open-packages.ts";
 import { TransactionFinder } from "../../find/transaction-finder.ts";
 import { ActiveJobs } from "./active-jobs.ts";
 import { claimPlace } from "./claim-place.ts";
+import { EndedJobs } from "./ended-jobs.ts";
+import { isSaved, openAside } from "./open-aside.ts";
 import { AbandonedJobs, type TakenOver, type Taker } from "../table/abandoned-jobs.ts";
 import { JobIntake } from "./job-intake.ts";
 import { EarlierJobs } from "../table/earlier-jobs.ts";
@@ -17,6 +20,7 @@ import { OpenJobs, type OpenJobLimits } from "../table/open-jobs.ts";
 import { Sealing } from "../seal/sealing.ts";
 import { WorkFolders } from "../seal/work-folders.ts";
 import { tidyEndedWorkers, tidyWork } from "./tidy-work.ts";
+import { TrackedWork } from "./tracked-work.ts";
 import { PackageIndex } from "../../packages/package-index.ts";
 
 /** Options of an archive. */
@@ -61,16 +65,19 @@ export class Archive implements JobStore {
   readonly #lease: DatabaseLease;
   readonly #packages: OpenedPackages;
   readonly #endings: JobEndings;
+  /** Null if the media of failed jobs stay on this computer. */
+  readonly #aside: AsideMedia | null;
   readonly #abandoned: AbandonedJobs;
+  #ended: EndedJobs | null = null;
   /** The ids of the open jobs that this process has, or still ends. */
   readonly #present = new Set<string>();
-  readonly #atWork = new Set<Promise<unknown>>();
+  readonly #atWork = new TrackedWork();
 
   private constructor(
     packages: OpenedPackages,
     lease: DatabaseLease,
     parts: ArchiveParts,
-    last: LastPackage,
+    { last, aside }: { readonly last: LastPackage; readonly aside: AsideMedia | null },
   ) {
     const { folder, place } = packages;
     const stateFolder = join(folder, stateFolderName);
@@ -83,10 +90,12 @@ export class Archive implements JobStore {
     this.work = new WorkFolders(stateFolder, worker, this.disk);
     this.jobs = new JobTable(database, worker.id);
     this.#abandoned = new AbandonedJobs(database, worker.id, (id) => this.#present.has(id));
-    this.#endings = new JobEndings(this.jobs, this.work, packages.staged);
+    const { jobs, work } = this;
+    this.#aside = aside;
+    this.#endings = new JobEndings({ jobs, work, staged: packages.staged, aside });
     this.finder = new TransactionFinder({ database, arrivals, settleMs: parts.settleMs });
     const index = new PackageIndex(database);
-    const { disk, work, jobs, openJobs } = this;
+    const { disk, openJobs } = this;
     this.intake = new JobIntake({
       jobs,
       openJobs,
@@ -111,7 +120,8 @@ export class Archive implements JobStore {
     const { folder } = packages;
     const { database, worker } = lease;
     const last = await new PackageIndex(database).last(worker.id);
-    const archive = new Archive(packages, lease, parts, last);
+    const aside = await openAside(packages);
+    const archive = new Archive(packages, lease, parts, { last, aside });
     try {
       const { databaseName } = parts;
       await claimPlace(packages, lease, { databaseName, workFolder: archive.work.claimed, last });
@@ -119,7 +129,7 @@ export class Archive implements JobStore {
       const earlier = new EarlierJobs(database, worker.id);
       const { jobs, damaged } = await earlier.unfinished();
       const open = jobs.map(resumed);
-      await archive.#recoverSealing(open);
+      await archive.sealing.recoverAll(open);
       open.forEach((job) => archive.#take(job));
       const { idle } = archive.openJobs;
       const own = worker.isAlone
@@ -130,7 +140,9 @@ export class Archive implements JobStore {
       if (!worker.isAlone) {
         movedAside.push(...(await tidyEndedWorkers(archive.work, earlier)));
       }
-      await earlier.removeEnded(keepEndedDays);
+      const removeEnded = (): Promise<boolean> =>
+        earlier.removeEnded(keepEndedDays, async (job, items) => await isSaved(aside, job, items));
+      archive.#ended = new EndedJobs(removeEnded, await removeEnded());
       return { archive, findings: { movedAside, damagedJobs: damaged } };
     } catch (error) {
       throw asFileError(error, join(folder, stateFolderName), folder);
@@ -145,6 +157,10 @@ export class Archive implements JobStore {
   /** Whether no other process can work on the jobs of the store. */
   get isAlone(): boolean {
     return this.#lease.worker.isAlone;
+  }
+
+  asideOf({ id }: OpenJob): string {
+    return this.#aside?.addressOf(id) ?? this.work.asidePath(id);
   }
 
   noteWaiting(job: OpenJob): void {
@@ -170,11 +186,12 @@ export class Archive implements JobStore {
 
   /**
    * To be called when the job's message, or its error, was sent: the job is not resumed any more. Resolves with the path
-   * of media that are nowhere else, or with null. Never rejects.
+   * or the address of media that are nowhere else, or with null. Never rejects.
    */
   end(job: OpenJob, error?: EndError): Promise<string | null> {
     this.openJobs.remove(job.textBytes);
     this.#packages.place.forget(job.id);
+    this.sealing.results.forget(job.id);
     const ended = this.#endings.end(job, error).finally(() => this.#present.delete(job.id));
     this.track(ended);
     return ended;
@@ -187,6 +204,7 @@ export class Archive implements JobStore {
   leave(job: OpenJob): void {
     this.openJobs.remove(job.textBytes);
     this.#packages.place.forget(job.id);
+    this.sealing.results.forget(job.id);
     this.#present.delete(job.id);
   }
 
@@ -212,15 +230,14 @@ export class Archive implements JobStore {
 
   /** Keeps the archive open until this work has settled, also if a close no longer waits for it. */
   track(work: Promise<unknown>): void {
-    const settled = Promise.allSettled([work]);
-    this.#atWork.add(settled);
-    void settled.then(() => this.#atWork.delete(settled));
+    this.#atWork.add(work);
   }
 
   /** Waits until all work has settled, which a hanging disk can delay, and closes. An upload is waited for a while. */
   async release(): Promise<void> {
     this.#endings.stop();
-    const settled = this.#settled();
+    this.track(this.#ended?.stop() ?? Promise.resolve());
+    const settled = this.#atWork.settled();
     if (!(await settledWithin(settled, uploadsEndWithinMs))) {
       this.#packages.abort();
       await settled;
@@ -229,28 +246,10 @@ export class Archive implements JobStore {
     await this.#lease.release();
   }
 
-  async #settled(): Promise<void> {
-    while (this.#atWork.size > 0) {
-      await Promise.all(this.#atWork);
-    }
-  }
-
   #take(job: OpenJob): void {
     this.#present.add(job.id);
     this.openJobs.add(job.textBytes);
     this.openJobs.idle.add(job);
-  }
-
-  /**
-   * Finds the packages that were being placed when the process ended, before another one takes their place in the
-   * chain.
-   */
-  async #recoverSealing(jobs: readonly OpenJob[]): Promise<void> {
-    for (const job of jobs) {
-      if (job.state === "sealing") {
-        await this.sealing.recover(job);
-      }
-    }
   }
 }
 

@@ -71,6 +71,7 @@ export class JobIntake implements MediaIntake {
       isResumed: false,
       state: "accepted",
       count: null,
+      unnoted: new Map(),
       waitedMs: 0,
       earlier: null,
       placed: null,

@@ -43,14 +43,17 @@ export function bringsAnswer(
 }
 
 /**
- * Whether a package that another process has placed contains everything of this one: then it is the package of both.
+ * Whether a package that another process has placed contains everything of this one: then it is the package of both. An exact
+ * answer that only this one has would be lost with its work folder.
  */
 export function hasAll(there: Manifest, own: Manifest): boolean {
+  const answer = answerOfManifest(own);
   const hashes = new Set(there.items.map(({ sha256 }) => sha256));
   return (
     keysOfManifest(there).own === keysOfManifest(own).own &&
     (there.supplements?.sha256 ?? null) === (own.supplements?.sha256 ?? null) &&
-    !isOtherAnswer(answerOfManifest(own), answerOfManifest(there)) &&
+    !isOtherAnswer(answer, answerOfManifest(there)) &&
+    !bringsAnswer(answer, [{ manifest: there }]) &&
     (there.complete || !own.complete) &&
     own.items.every(({ sha256 }) => hashes.has(sha256))
   );

@@ -3,7 +3,9 @@ import type { ErrorCode } from "../../../errors/codes.ts";
 import { isTaken } from "../table/is-taken.ts";
 import type { JobTable } from "../table/job-table.ts";
 import type { OpenJob } from "../table/open-job.ts";
+import type { AsideMedia } from "../../place/aside-media.ts";
 import type { StagedMedia } from "../../place/staged-media.ts";
+import type { StoredItem } from "../../packages/intent.ts";
 import type { WorkFolders } from "./work-folders.ts";
 
 /** The error in which a job has ended. */
@@ -17,6 +19,15 @@ interface Moved {
   path: string | null;
 }
 
+interface JobEndingsParts {
+  readonly jobs: JobTable;
+  readonly work: WorkFolders;
+  /** Null if no other worker can finish a job of this one without them. */
+  readonly staged: StagedMedia | null;
+  /** Null if the media of failed jobs stay on this computer. */
+  readonly aside: AsideMedia | null;
+}
+
 const firstDelayMs = 1_000;
 const longestDelayMs = 60_000;
 
@@ -25,21 +36,23 @@ export class JobEndings {
   readonly #jobs: JobTable;
   readonly #work: WorkFolders;
   readonly #staged: StagedMedia | null;
+  readonly #aside: AsideMedia | null;
   readonly #stopping = new AbortController();
   /** Jobs that are to be removed, with their transactions. */
   readonly #withdrawn = new Map<string, string | null>();
   #removing: Promise<void> | undefined;
 
-  constructor(jobs: JobTable, work: WorkFolders, staged: StagedMedia | null) {
+  constructor({ jobs, work, staged, aside }: JobEndingsParts) {
     this.#jobs = jobs;
     this.#work = work;
     this.#staged = staged;
+    this.#aside = aside;
   }
 
   /**
    * Ends a job whose message, or its error, was sent. Repeats what the database or the disk refuses until `stop`,
-   * because the next start sends the message of an open job once more. Resolves with the path of media that are nowhere
-   * else, or with null. Never rejects.
+   * because the next start sends the message of an open job once more. Resolves with the path or the address of media that are
+   * nowhere else, or with null. Never rejects.
    */
   async end(job: OpenJob, error?: EndError): Promise<string | null> {
     const moved: Moved = { path: null };
@@ -109,20 +122,21 @@ export class JobEndings {
     error: EndError = { code: "ERR_CANCELLED", message: "" },
     moved: Moved,
   ): Promise<string | null> {
-    const { id, items } = job;
-    await this.#jobs.failed(id, error);
+    const { id } = job;
     // Media that cannot be downloaded again are kept.
-    const isOnlyThere = [...items.values()].some(({ source }) => source !== "cloud");
-    if (isOnlyThere) {
-      moved.path ??= await this.#work.moveAside(id);
-      if (moved.path !== null) {
-        await this.#work.syncAside();
-        await this.#removeStaged(job);
-      }
-      return moved.path;
+    const media = mediaOf(job).filter(({ source }) => source !== "cloud");
+    // Before the job has ended: then nothing knows any more that its media are staged.
+    const kept = media.length === 0 ? 0 : ((await this.#aside?.keep(id, media))?.kept ?? 0);
+    await this.#jobs.failed(id, error);
+    if (kept === media.length) {
+      await this.#remove(job);
+      return kept === 0 ? null : (this.#aside?.addressOf(id) ?? null);
     }
-    await this.#remove(job);
-    return null;
+    moved.path ??= await this.#work.moveAside(id);
+    if (moved.path !== null) {
+      await this.#work.syncAside();
+    }
+    return moved.path ?? (kept === 0 ? null : (this.#aside?.addressOf(id) ?? null));
   }
 
   async #remove(job: OpenJob): Promise<void> {
@@ -131,7 +145,12 @@ export class JobEndings {
   }
 
   /** What cannot be removed now is removed when it is a day old. */
-  async #removeStaged({ id, items }: OpenJob): Promise<void> {
-    await this.#staged?.remove(id, items.values()).catch(() => undefined);
+  async #removeStaged(job: OpenJob): Promise<void> {
+    await this.#staged?.remove(job.id, mediaOf(job)).catch(() => undefined);
   }
+}
+
+/** The media of a job, also those of which the database may not know. */
+function mediaOf({ items, unnoted }: OpenJob): StoredItem[] {
+  return [...items.values(), ...unnoted.values()];
 }

@@ -1,11 +1,12 @@
 import type { DimensionerError } from "../../../errors/dimensioner-error.ts";
 import { always } from "../../../store/database.ts";
+import { isRefused } from "../../../store/postgres-failures.ts";
 import type { PlacedPackage } from "../../packages/intent.ts";
 import type { Manifest } from "../../packages/manifest.ts";
 import type { WrittenFile } from "../../packages/package-writer.ts";
 import type { PackagePlace, PreparedPackage, SealedFile } from "../../place/package-place.ts";
 import { isTaken } from "../table/is-taken.ts";
-import { keysOfManifest } from "../table/job-keys.ts";
+import { keysOfManifest, keysOfWhole } from "../table/job-keys.ts";
 import type { JobTable } from "../table/job-table.ts";
 import type { OpenJob } from "../table/open-job.ts";
 import { hasAll } from "./addition.ts";
@@ -41,6 +42,8 @@ interface Unsettled {
   readonly known: readonly string[];
   /** False if it is not certain that it has its name. */
   readonly isPlaced: boolean;
+  /** Whether the database refuses its row. The package stays nevertheless, and the next manifest names it. */
+  readonly isRefused: boolean;
 }
 
 /** Gives jobs their packages, and notes them in the database. */
@@ -67,32 +70,61 @@ export class JobResults {
     const of = { job, known };
     const at = (path: string): Archived => this.of({ path, sha256: file.sha256, manifest });
     const maybePlaced = (path: string): void =>
-      void this.#unsettled.set(job.id, { ...of, archived: at(path), isPlaced: false });
+      void this.#unsettled.set(job.id, { ...of, archived: at(path), isPlaced: false, isRefused: false });
     const placed = await prepared.place(withType(file), (there) => hasAll(there, manifest), maybePlaced);
     if ("manifest" in placed) {
       return await this.endWith(job, this.existing(placed, [placed], placed.manifest.complete));
     }
     const archived = at(placed.path);
-    return (await this.#settle({ ...of, archived, isPlaced: true })) ? archived : undefined;
+    return (await this.#settle({ ...of, archived, isPlaced: true, isRefused: false })) ? archived : undefined;
   }
 
   /** Makes a package when it is certain which one is the last in the chain. */
   async inTurn<T>(make: (previous: PlacedPackage | null) => Promise<T>): Promise<T> {
     return await this.chain.inTurn(async () => {
-      for (const one of this.#unsettled.values()) {
-        await this.#settle(one).catch(unlessTaken);
-      }
+      await this.#settleAll(() => false);
       return await make(this.chain.last);
     });
   }
 
   /**
    * Finds out whether packages that were placed when something failed are those of their jobs. Until then, no other job may look
-   * for packages: it would not find them. Rejects with ERR_FILE or ERR_STORE.
+   * for packages: it would not find them. Rejects with ERR_FILE or ERR_STORE. A package whose row the database refuses only holds up
+   * its own job, and those of the same parcel.
    */
-  async settle(): Promise<void> {
+  async settle(job: OpenJob): Promise<void> {
     if (this.#unsettled.size > 0) {
-      await this.inTurn(() => Promise.resolve());
+      const keys = new Set(keysOfWhole(job));
+      await this.chain.inTurn(async () => {
+        await this.#settleAll((one) => {
+          const { own, measure } = keysOfManifest(one.archived.manifest);
+          return one.job.id === job.id || keys.has(own) || (measure !== null && keys.has(measure));
+        });
+      });
+    }
+  }
+
+  /** To be called when a job has ended, or another worker has it: its package is not noted any more if it was refused. */
+  forget(job: string): void {
+    if (this.#unsettled.get(job)?.isRefused === true) {
+      this.#unsettled.delete(job);
+    }
+  }
+
+  /** `isNeeded`: whether a package has to be noted, although it may be refused. */
+  async #settleAll(isNeeded: (one: Unsettled) => boolean): Promise<void> {
+    for (const one of this.#unsettled.values()) {
+      if (one.isRefused && !isNeeded(one)) {
+        continue;
+      }
+      try {
+        await this.#settle(one);
+      } catch (error) {
+        // What another worker has taken is settled here.
+        if (!isTaken(error) && !(isRefused(error) && !isNeeded(one))) {
+          throw error;
+        }
+      }
     }
   }
 
@@ -102,24 +134,28 @@ export class JobResults {
     const { place } = this.#parts;
     this.#unsettled.set(job.id, one);
     let isNoted = false;
-    let taken: DimensionerError | undefined;
+    let failure: DimensionerError | undefined;
     if (isPlaced || typeof (await place.find(archived)) === "object") {
       try {
         isNoted = await this.note(job, archived, known);
       } catch (error) {
-        if (!isTaken(error)) {
+        if (!isTaken(error) && !isRefused(error)) {
           throw error;
         }
-        taken = error;
+        failure = error;
       }
     }
     const stays = isNoted || !(await place.discard(archived.path));
-    this.#unsettled.delete(job.id);
-    if (stays) {
+    if (stays && isRefused(failure)) {
+      this.#unsettled.set(job.id, { ...one, isPlaced: true, isRefused: true });
+    } else {
+      this.#unsettled.delete(job.id);
+    }
+    if (stays && !one.isRefused) {
       this.chain.add(archived);
     }
-    if (taken !== undefined) {
-      throw taken;
+    if (failure !== undefined) {
+      throw failure;
     }
     return stays;
   }
@@ -170,11 +206,4 @@ export class JobResults {
 /** A file that was written, with the content type that its name says. */
 export function withType(file: WrittenFile): SealedFile {
   return file.path.endsWith(".json") ? { ...file, contentType: "application/json" } : file;
-}
-
-/** What another worker has taken is settled here. */
-function unlessTaken(error: unknown): void {
-  if (!isTaken(error)) {
-    throw error;
-  }
 }

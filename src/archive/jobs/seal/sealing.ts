@@ -1,4 +1,5 @@
 import { DimensionerError } from "../../../errors/dimensioner-error.ts";
+import { isRefused } from "../../../store/postgres-failures.ts";
 import { asFileError, diskFacts, type ArchiveDisk } from "../../archive-disk.ts";
 import type { PlacedPackage, StoredItem } from "../../packages/intent.ts";
 import type { PackageIndex } from "../../packages/package-index.ts";
@@ -82,7 +83,7 @@ export class Sealing {
     const keys = keysOfWhole(job);
     return await this.#turns.run(keys, async () => {
       for (;;) {
-        await this.results.settle();
+        await this.results.settle(job);
         const { packages, known } = await this.find(keys, job.answer, onDamaged);
         const completeness = judge(packages);
         const [first] = packages;
@@ -116,10 +117,22 @@ export class Sealing {
     }
   }
 
+  /**
+   * Finds the packages that were being placed when the process ended, before another one takes their place in the
+   * chain. A job whose package the database refuses tries again by itself.
+   */
+  async recoverAll(jobs: readonly OpenJob[]): Promise<void> {
+    for (const job of jobs) {
+      if (job.state === "sealing") {
+        await this.recover(job).catch(asRefusal);
+      }
+    }
+  }
+
   /** Finds the package of a job that is resumed after a restart or a failure, if it has its name already. */
   async recover(job: OpenJob): Promise<Archived | undefined> {
     const { place, work, jobs } = this.#parts;
-    await this.results.settle();
+    await this.results.settle(job);
     if (job.placed !== null) {
       const manifest = await place.find(job.placed);
       // With a package of another job, it has to be compared again.
@@ -133,11 +146,15 @@ export class Sealing {
       if (found !== undefined) {
         const archived = this.results.of(found);
         // Nobody knows any more what it was compared with, or another worker was suspended when it had placed it.
-        const stays = (await this.results.note(job, archived, [])) || !(await place.discard(found.path));
+        const noted = await this.results.note(job, archived, []).catch(asRefusal);
+        const stays = noted === true || !(await place.discard(found.path));
+        if (stays && found.manifest.store === this.#parts.worker) {
+          this.results.chain.follow(found, found.manifest);
+        }
+        if (typeof noted === "object") {
+          throw noted;
+        }
         if (stays) {
-          if (found.manifest.store === this.#parts.worker) {
-            this.results.chain.follow(found, found.manifest);
-          }
           return archived;
         }
       }
@@ -187,6 +204,14 @@ export class Sealing {
       return await this.results.place(job, prepared, { manifest, file, known });
     });
   }
+}
+
+/** A package whose row the database refuses may stay, and then the next manifest names it. */
+function asRefusal(error: unknown): DimensionerError {
+  if (!isRefused(error)) {
+    throw error;
+  }
+  return error;
 }
 
 function sealedItem({ path, bytes, sha256, contentTypeFound, contentTypeAnnounced }: StoredItem): SealedFile {

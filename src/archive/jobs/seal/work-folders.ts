@@ -4,6 +4,7 @@ import { syncFolder } from "../../../media/target-folder.ts";
 import type { Worker } from "../../../store/worker-lease.ts";
 import {
   asFileError,
+  asideFolderName,
   diskFacts,
   makeStateFolder,
   removeTree,
@@ -14,7 +15,6 @@ import { takeFolders } from "./take-folders.ts";
 
 const mediaName = "media";
 const packageName = "package";
-const asideName = "aside";
 
 /**
  * The folders of the media of unfinished packages. They are in the store's folder, so that a rename can move them to
@@ -185,7 +185,7 @@ export class WorkFolders {
     if (await this.#removeEmpty(name)) {
       return null;
     }
-    const aside = join(this.#stateFolder, asideName);
+    const aside = join(this.#stateFolder, asideFolderName);
     if (await makeStateFolder(aside, this.#disk)) {
       await syncFolder(this.#stateFolder, this.#disk, diskFacts);
     }
@@ -208,12 +208,12 @@ export class WorkFolders {
 
   /** Makes what was moved aside durable. */
   async syncAside(): Promise<void> {
-    await syncFolder(join(this.#stateFolder, asideName), this.#disk, diskFacts);
+    await syncFolder(join(this.#stateFolder, asideFolderName), this.#disk, diskFacts);
   }
 
   /** The path to which `moveAside` moves it, the first time. */
   asidePath(name: string): string {
-    return join(this.#stateFolder, asideName, name);
+    return join(this.#stateFolder, asideFolderName, name);
   }
 
   /** Removes the folder of a job if there is nothing in it; returns whether it is gone. */

@@ -10,7 +10,8 @@ import type { JobWork, StepJob } from "./job-work.ts";
 import { mediaPath, type MediaSource } from "./media-source.ts";
 import { searchOf } from "../table/searches.ts";
 import { cloudSlot } from "./item-slots.ts";
-import { namesInUse, reserveName, storeItem } from "./store-item.ts";
+import { reserveName, storeItem } from "./store-item.ts";
+import { isStored, namesOfMedia, noteStored } from "./unnoted-media.ts";
 
 /** Finds the transaction of a local measurement by the webhook's records, and its existing packages. */
 export async function findTransaction(running: StepJob, { onDamaged }: JobWork): Promise<void> {
@@ -62,7 +63,7 @@ function dueOf({ job, existing, otherParcels, listed }: CollectedMedia): MediaIt
   );
   return wantedOf(listed, job.intent).filter(
     ({ contentId }) =>
-      !job.items.has(cloudSlot(contentId)) && !archived.has(contentId) && !otherParcels.has(contentId),
+      !isStored(job, cloudSlot(contentId)) && !archived.has(contentId) && !otherParcels.has(contentId),
   );
 }
 
@@ -75,39 +76,31 @@ const largeBytes = 1_000_000;
  * so each medium is noted at once.
  */
 export async function downloadMedia(running: StepJob, { cloud }: JobWork): Promise<void> {
-  const { job, root } = running;
+  const { job } = running;
   const { transactionId } = job;
   if (transactionId === null) {
     return;
   }
-  const used = namesInUse(job.items.values());
+  const used = namesOfMedia(job);
   const source = cloud(job);
-  let stored = new Map<string, StoredItem>();
-  const note = async (): Promise<void> => {
-    const noted = stored;
-    stored = new Map();
-    if (noted.size > 0) {
-      await root.intake.addItems(job, noted);
-    }
-  };
   try {
     for (const item of dueOf(running.seen)) {
       const slot = cloudSlot(item.contentId);
       // The list may contain it twice.
-      if (stored.has(slot) || job.items.has(slot) || running.seen.otherParcels.has(item.contentId)) {
+      if (isStored(job, slot) || running.seen.otherParcels.has(item.contentId)) {
         continue;
       }
       const one = await download(running, source, { item, transactionId, used });
       if (one === undefined) {
         continue;
       }
-      stored.set(slot, one);
+      job.unnoted.set(slot, one);
       if (one.bytes >= largeBytes || job.intent.sequence !== null) {
-        await note();
+        await noteStored(running);
       }
     }
   } finally {
-    await note();
+    await noteStored(running);
   }
 }
 

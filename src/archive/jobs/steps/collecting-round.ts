@@ -85,7 +85,7 @@ function refuseIncomplete(
   }
   const seconds = intent.waitMs / 1000;
   if (intent.sequence !== null) {
-    const path = root.work.asidePath(job.id);
+    const path = root.asideOf(job);
     throw new DimensionerError("partsIncomplete", diskFacts, { seconds, missing, path });
   }
   const facts = asksCloud(intent) ? { surface: cloud(job).peer.surface, operation: "archive" } : diskFacts;

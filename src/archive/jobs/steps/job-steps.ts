@@ -12,6 +12,7 @@ import { isRetryableJob } from "./retryable-job.ts";
 import { searchOf } from "../table/searches.ts";
 import { positionOf } from "./item-slots.ts";
 import { isUnchanged } from "./store-item.ts";
+import { noteStored, noteStoredBefore } from "./unnoted-media.ts";
 
 type Step = (running: StepJob, work: JobWork) => Promise<Move>;
 
@@ -44,16 +45,18 @@ export const steps: Readonly<Record<StepName, Step>> = {
       onDamaged,
     ),
   }),
-  keep: async (running, { findMissing, onDamaged }) => ({
-    archived: await running.root.sealing.seal(
+  keep: async (running, { findMissing, onDamaged }) => {
+    await noteStored(running);
+    const archived = await running.root.sealing.seal(
       running.job,
       (packages) => {
         const missing = missingFrom(running.seen, findMissing, packages);
         return judge(running.seen, missing.length > 0 ? missing : [phrase("moreMedia")]);
       },
       onDamaged,
-    ),
-  }),
+    );
+    return { archived };
+  },
 };
 
 /** Notes a failure of one source, which does not prevent media of the others from being stored. */
@@ -89,6 +92,7 @@ async function prepare(running: StepJob, work: JobWork): Promise<Move> {
   }
   await root.work.make(job.id);
   if (!isNew) {
+    await noteStoredBefore(running);
     await removeStrays(running);
   }
   if (running.seen.packages === undefined || !isNew) {

@@ -17,6 +17,8 @@ export interface JobStore {
   /** Finds the transactions of local measurements. */
   readonly finder: TransactionFinder;
   readonly intake: MediaIntake;
+  /** Where the media of a job are kept that fails, for people. */
+  asideOf(job: OpenJob): string;
   /** Notes that a job waits for its media, if that is not known yet. */
   noteWaiting(job: OpenJob): void;
   /** Notes how long a job has waited and been open, so that a restart restarts neither time. */

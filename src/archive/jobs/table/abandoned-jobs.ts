@@ -122,15 +122,18 @@ export class AbandonedJobs {
     return { mine: unknown.filter((row) => ids.has(idOf(row))), others: jobs.length - ids.size };
   }
 
-  /** Finds the jobs of other nodes that this one takes. */
+  /**
+   * Finds the jobs of other nodes that this one takes. What was given back belongs to nobody for whom it would have to wait: the process
+   * of its worker goes on without its node.
+   */
   async #findOthers(node: string, isMine: Taker["isMine"], most: number): Promise<string[]> {
     const ended = endedWorkers(othersAfterSeconds);
     const found: string[] = [];
     for (let after = ""; found.length < most;) {
       const [rows = []] = await this.#database.transaction([
         {
-          sql: `SELECT * FROM jobs WHERE worker_id IN (${ended.sql}) AND node_id <> ? AND ${isOpen} AND job_id > ?
-            ORDER BY job_id LIMIT ?`,
+          sql: `SELECT * FROM jobs WHERE worker_id IN (${ended.sql} UNION ALL SELECT '${nobody}') AND node_id <> ?
+            AND ${isOpen} AND job_id > ? ORDER BY job_id LIMIT ?`,
           values: [...ended.values, node, after, pageRows],
         },
       ]);

@@ -1,11 +1,16 @@
-import type { Database } from "../../../store/database.ts";
+import { skipLocked, type Database } from "../../../store/database.ts";
 import { removeOldMeasurements } from "../../find/measurement-table.ts";
 import { endedWorkers } from "../../../store/worker-lease.ts";
-import { listOf, readWithMedia, type TakenJobs } from "./job-rows.ts";
+import type { StoredItem } from "../../packages/intent.ts";
+import { listOf, readItems, readWithMedia, type TakenJobs } from "./job-rows.ts";
 import { endStates, unfinished } from "./job-states.ts";
 
 const mostRemoved = 1_000;
 const dayMs = 24 * 3_600_000;
+
+/** A failed job with media that were nowhere else. */
+const keepsMedia = `state = 'failed' AND EXISTS
+  (SELECT 1 FROM job_media WHERE job_media.job_id = jobs.job_id AND source <> 'cloud')`;
 
 /** The jobs that earlier runs have left in the database of a store. All methods reject with ERR_STORE. */
 export class EarlierJobs {
@@ -48,8 +53,7 @@ export class EarlierJobs {
   async withoutMedia(ids: readonly string[]): Promise<ReadonlySet<string>> {
     const rows = await this.#database.transaction(
       ids.map((id) => ({
-        sql: `SELECT job_id FROM jobs WHERE job_id = ? AND (state = 'reported' OR state = 'failed'
-          AND NOT EXISTS (SELECT 1 FROM job_media WHERE job_media.job_id = jobs.job_id AND source <> 'cloud'))`,
+        sql: `SELECT job_id FROM jobs WHERE job_id = ? AND (state = 'reported' OR state = 'failed' AND NOT (${keepsMedia}))`,
         values: [id],
       })),
     );
@@ -79,16 +83,46 @@ export class EarlierJobs {
     return rows.flat().map((row) => String(row["worker_id"]));
   }
 
-  /** Removes jobs that ended more than `days` ago; the index keeps their packages. */
-  async removeEnded(days: number): Promise<void> {
+  /**
+   * Removes some jobs that ended more than `days` ago, and returns whether there may be more; the index keeps their packages. A failed job with media that were nowhere else goes
+   * when `save` has returned true: its row is all that keeps them from being tidied up.
+   */
+  async removeEnded(days: number, save: SaveMedia = async () => true): Promise<boolean> {
     const before = new Date(this.#now().getTime() - days * dayMs).toISOString();
-    await this.#database.transaction([
+    const [removed = [], , failed = [], media = []] = await this.#database.transaction([
       {
         sql: `DELETE FROM jobs WHERE job_id IN
-          (SELECT job_id FROM jobs WHERE changed_at < ? AND state IN (${listOf(endStates)}) LIMIT ?)`,
+          (SELECT job_id FROM jobs WHERE changed_at < ? AND state IN (${listOf(endStates)}) AND NOT (${keepsMedia})
+            LIMIT ? ${skipLocked}) RETURNING job_id`,
         values: [before, mostRemoved],
       },
       removeOldMeasurements(this.#now()),
+      { sql: `SELECT job_id ${oldFailed}`, values: [before, mostRemoved] },
+      {
+        sql: `SELECT * FROM job_media WHERE job_id IN (SELECT job_id ${oldFailed}) ORDER BY added_order`,
+        values: [before, mostRemoved],
+      },
     ]);
+    const saved: string[] = [];
+    for (const id of failed.map((row) => String(row["job_id"]))) {
+      const items = readItems(media.filter((row) => row["job_id"] === id));
+      if (
+        await save(
+          id,
+          [...items.values()].filter(({ source }) => source !== "cloud"),
+        )
+      ) {
+        saved.push(id);
+      }
+    }
+    await this.#database.transaction(
+      saved.map((id) => ({ sql: "DELETE FROM jobs WHERE job_id = ? AND state = 'failed'", values: [id] })),
+    );
+    return removed.length === mostRemoved || saved.length === mostRemoved;
   }
 }
+
+/** Keeps the media of a failed job. Returns whether its row is needed no more. */
+type SaveMedia = (job: string, items: readonly StoredItem[]) => Promise<boolean>;
+
+const oldFailed = `FROM jobs WHERE changed_at < ? AND ${keepsMedia} ORDER BY changed_at, job_id LIMIT ?`;

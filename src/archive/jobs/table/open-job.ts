@@ -29,6 +29,8 @@ export interface OpenJob {
   transactionId: string | null;
   /** The stored media by slot (item-slots.ts). */
   items: Map<string, StoredItem>;
+  /** Those that are in the work folder, and of which it is not known that the database has noted them. */
+  readonly unnoted: Map<string, StoredItem>;
   /** The number of parts of the sequence, once one of them has stated it. */
   count: number | null;
   /** How long it has waited for missing media. */
@@ -49,6 +51,7 @@ export function resumed(job: StoredJob): OpenJob {
     textBytes: textBytesOf(intent),
     // Without the wall clock, which may be wrong by years, then or now.
     sinceMs: performance.now() - openMs,
+    unnoted: new Map(),
     earlier: null,
     isResumed: true,
   };

@@ -1,0 +1,41 @@
+import type { OpenJob } from "../table/open-job.ts";
+import type { StepJob } from "./job-work.ts";
+import { isUnchanged, namesInUse } from "./store-item.ts";
+
+/**
+ * Adds the media to the job that are stored and not noted yet. If the bucket or the database fails, they stay where they are, and the
+ * next try notes them first: a device may have deleted its own, and the database may have noted them although its answer was lost.
+ * Rejects with ERR_STORE.
+ */
+export async function noteStored({ job, root }: Pick<StepJob, "job" | "root">): Promise<void> {
+  if (job.unnoted.size > 0) {
+    const noted = new Map(job.unnoted);
+    await root.intake.addItems(job, noted);
+    noted.forEach((_item, slot) => job.unnoted.delete(slot));
+  }
+}
+
+/**
+ * The same for what an earlier try has stored. A file that is not there any more is not a part of the job, whatever the database has noted
+ * of it: it is asked for again.
+ */
+export async function noteStoredBefore(running: Pick<StepJob, "job" | "root">): Promise<void> {
+  const { job, root } = running;
+  for (const [slot, item] of job.unnoted) {
+    if (!(await isUnchanged(root, job.id, item))) {
+      await root.jobs.removeItems(job.id, [slot]);
+      job.unnoted.delete(slot);
+    }
+  }
+  await noteStored(running);
+}
+
+/** The names of the job's files, without extensions. */
+export function namesOfMedia({ items, unnoted }: OpenJob): Set<string> {
+  return namesInUse([...items.values(), ...unnoted.values()]);
+}
+
+/** Whether a medium is stored, noted or not. */
+export function isStored({ items, unnoted }: OpenJob, slot: string): boolean {
+  return items.has(slot) || unnoted.has(slot);
+}
