@@ -84,8 +84,9 @@ export class EarlierJobs {
   }
 
   /**
-   * Removes some jobs that ended more than `days` ago, and returns whether there may be more; the index keeps their packages. A failed job with media that were nowhere else goes
-   * when `save` has returned true: its row is all that keeps them from being tidied up.
+   * Removes some jobs that ended more than `days` ago, and returns whether there may be more; the index keeps their packages. A
+   * failed job with media that were nowhere else goes when `save` has returned true: its row is all that keeps them from being
+   * tidied up.
    */
   async removeEnded(days: number, save: SaveMedia = async () => true): Promise<boolean> {
     const before = new Date(this.#now().getTime() - days * dayMs).toISOString();
