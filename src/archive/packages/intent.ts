@@ -67,7 +67,8 @@ export type MeasuredBy = v.InferOutput<typeof measuredBy>;
 
 /** The weight that is billed for the parcel, and how it was found (docs/messages.md, BillableWeight). */
 export const billedSchema = v.object({
-  weight: v.number(),
+  /** A manifest would have a larger one as an integer, which is read as an ID. */
+  weight: v.pipe(v.number(), v.maxValue(Number.MAX_SAFE_INTEGER)),
   unit: v.picklist(["kg", "lb"]),
   basis: v.picklist(["dimensional", "actual", "minimum"]),
   explanation: v.pipe(v.string(), v.maxLength(1_000)),
