@@ -9,7 +9,7 @@ import type { EvidenceSource } from "./packages.ts";
 import type { PlacedPackage } from "../packages/intent.ts";
 import { PackageIndex } from "../packages/package-index.ts";
 import { keepTimestamp } from "../maintenance/keep-timestamp.ts";
-import { PruneLogReader } from "../maintenance/prune-log.ts";
+import { findPruned } from "../maintenance/prune-log.ts";
 import { locationOf, timeOf, TimestampFolder, type KeptTimestamp } from "../maintenance/timestamp-folder.ts";
 import { readRoots } from "../maintenance/timestamp-roots.ts";
 
@@ -59,7 +59,8 @@ export async function makeTimestamp(
     }
   }
   // Where a package was pruned without the database, its row stays. That is no error.
-  const pruned = await prunedAmong(damages, source);
+  const gone = damages.filter(({ error }) => error.sentence === "evidenceGone");
+  const pruned = await findPruned(source.files, "sha256", new Set(gone.map(({ end }) => end.sha256)));
   const damaged = damages.find(({ end }) => !pruned.has(end.sha256));
   if (damaged !== undefined) {
     throw damaged.error;
@@ -158,30 +159,6 @@ async function openEnd(
     }
     throw error;
   }
-}
-
-/** Which of them were deleted because of their age, by the SHA-256 of their manifests. */
-async function prunedAmong(
-  damages: readonly Damage[],
-  { files }: EvidenceSource,
-): Promise<ReadonlySet<string>> {
-  const pruned = new Set<string>();
-  const sought = new Set(
-    damages.filter(({ error }) => error.sentence === "evidenceGone").map(({ end }) => end.sha256),
-  );
-  if (sought.size === 0) {
-    return pruned;
-  }
-  for await (const lines of new PruneLogReader(files.root, files.disk).read()) {
-    for (const { sha256, kept } of lines) {
-      if (kept === true) {
-        pruned.delete(sha256);
-      } else if (sought.has(sha256)) {
-        pruned.add(sha256);
-      }
-    }
-  }
-  return pruned;
 }
 
 /** The latest time stamp of a server for a manifest, if it is there and can be verified without roots. */

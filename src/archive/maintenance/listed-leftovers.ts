@@ -7,7 +7,7 @@ import { loadManifest, type FoundManifest } from "../packages/package-files.ts";
 import { isReplaced, neverCompleted, placedAgain } from "./bucket-leftovers.ts";
 import { LeftoverRows, mostValues, type LeftoverDatabase } from "./leftover-rows.ts";
 import { stagedFileName } from "./leftovers.ts";
-import { PruneLogReader } from "./prune-log.ts";
+import { findPruned } from "./prune-log.ts";
 import { isBefore, removeLeftover, type LeftoverFolder, type LeftoverOptions } from "./remove-leftover.ts";
 import { isUploadLocation, locationOf } from "./upload-location.ts";
 import { isElsewhere } from "./walk-bucket.ts";
@@ -135,12 +135,14 @@ export class ListedLeftovers {
   }
 
   async *#removeUnfinished(): AsyncGenerator<PrunedPackage> {
-    const prunedAt = await this.#prunedAt([...this.#uploads, ...this.#others]);
-    for (const [location, atMs] of prunedAt) {
+    const candidates = [...this.#uploads, ...this.#others].map(({ location }) => location);
+    const pruned = await findPruned(this.#files, "path", new Set(candidates));
+    for (const [location, { at }] of pruned) {
+      const atMs = Date.parse(at);
       const isOurs: LeftoverFolder["isOurs"] = (object) => isBefore(object, atMs);
       yield* this.#remove({ location, reason: "what is left of a deleted package", isOurs });
     }
-    const uploads = this.#uploads.filter(({ location }) => !prunedAt.has(location) && this.#isHere(location));
+    const uploads = this.#uploads.filter(({ location }) => !pruned.has(location) && this.#isHere(location));
     const known = await this.#rows.known(uploads.map(({ location }) => location));
     for (const { location, bytes } of uploads) {
       const what = known.get(location);
@@ -179,25 +181,6 @@ export class ListedLeftovers {
       return noDatabase;
     }
     return this.#unlisted.some((location) => this.#isHere(location)) ? otherDatabase : null;
-  }
-
-  /** When the log says that the packages in these folders were deleted. */
-  async #prunedAt(candidates: readonly Candidate[]): Promise<ReadonlyMap<string, number>> {
-    const found = new Map<string, number>();
-    if (candidates.length === 0) {
-      return found;
-    }
-    const locations = new Set(candidates.map(({ location }) => location));
-    for await (const lines of new PruneLogReader(this.#files.root, this.#files.disk).read()) {
-      for (const { path, at, kept } of lines) {
-        if (kept === true) {
-          found.delete(path);
-        } else if (locations.has(path)) {
-          found.set(path, Date.parse(at));
-        }
-      }
-    }
-    return found;
   }
 
   async *#remove(leftover: LeftoverFolder): AsyncGenerator<PrunedPackage> {

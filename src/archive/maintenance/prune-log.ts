@@ -67,6 +67,31 @@ export class PruneLogReader {
   }
 }
 
+/**
+ * Finds which of these packages were deleted and not kept after all, with the last line of each, by their paths or by the SHA-256 of
+ * their manifests. The log is not read for none.
+ */
+export async function findPruned(
+  { root, disk }: { readonly root: string; readonly disk: ReadDisk },
+  key: "path" | "sha256",
+  sought: ReadonlySet<string>,
+): Promise<ReadonlyMap<string, PrunedLine>> {
+  const found = new Map<string, PrunedLine>();
+  if (sought.size === 0) {
+    return found;
+  }
+  for await (const lines of new PruneLogReader(root, disk).read()) {
+    for (const line of lines) {
+      if (line.kept === true) {
+        found.delete(line[key]);
+      } else if (sought.has(line[key])) {
+        found.set(line[key], line);
+      }
+    }
+  }
+  return found;
+}
+
 /** The bytes of a package's files, without its manifest. */
 export function bytesOf({ manifest }: Pick<WalkedPackage, "manifest">): number {
   return filesOf(manifest).reduce((sum, { bytes }) => sum + bytes, 0);
