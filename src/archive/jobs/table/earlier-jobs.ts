@@ -2,7 +2,7 @@ import { skipLocked, type Database } from "../../../store/database.ts";
 import { removeOldMeasurements } from "../../find/measurement-table.ts";
 import { endedWorkers } from "../../../store/worker-lease.ts";
 import type { StoredItem } from "../../packages/intent.ts";
-import { listOf, readItems, readWithMedia, type TakenJobs } from "./job-rows.ts";
+import { byJob, listOf, readItems, readWithMedia, type TakenJobs } from "./job-rows.ts";
 import { endStates, unfinished } from "./job-states.ts";
 
 const mostRemoved = 1_000;
@@ -104,15 +104,12 @@ export class EarlierJobs {
         values: [before, mostRemoved],
       },
     ]);
+    const rows = byJob(media);
     const saved: string[] = [];
     for (const id of failed.map((row) => String(row["job_id"]))) {
-      const items = readItems(media.filter((row) => row["job_id"] === id));
-      if (
-        await save(
-          id,
-          [...items.values()].filter(({ source }) => source !== "cloud"),
-        )
-      ) {
+      const items = [...readItems(rows.get(id) ?? []).values()];
+      const onlyThere = items.filter(({ source }) => source !== "cloud");
+      if (await save(id, onlyThere)) {
         saved.push(id);
       }
     }

@@ -105,8 +105,7 @@ export interface TakenJobs {
 
 /** Reads jobs with their media, in the order in which they were accepted. */
 export function readWithMedia(rows: readonly Row[], media: readonly Row[]): TakenJobs {
-  const items = new Map<string, Row[]>(rows.map((row) => [String(row["job_id"]), []]));
-  media.forEach((row) => items.get(String(row["job_id"]))?.push(row));
+  const items = byJob(media);
   const read = rows.map((row) => readJob(row, items.get(String(row["job_id"])) ?? []));
   return {
     jobs: read
@@ -114,6 +113,18 @@ export function readWithMedia(rows: readonly Row[], media: readonly Row[]): Take
       .sort((one, other) => one.acceptedAt.getTime() - other.acceptedAt.getTime()),
     damaged: read.filter((one) => typeof one === "string"),
   };
+}
+
+/** The rows of each job, in their order. */
+export function byJob(media: readonly Row[]): ReadonlyMap<string, readonly Row[]> {
+  const found = new Map<string, Row[]>();
+  for (const row of media) {
+    const id = String(row["job_id"]);
+    const rows = found.get(id) ?? [];
+    rows.push(row);
+    found.set(id, rows);
+  }
+  return found;
 }
 
 export function readIntent(row: Row): Intent | undefined {
