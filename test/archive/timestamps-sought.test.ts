@@ -12,7 +12,7 @@ import { hasOpenSsl, startAuthority, type Authority } from "../timestamp/authori
 import { fillArchive } from "./packages.ts";
 import { openSharedStore } from "./shared-store.ts";
 import { databaseOf } from "./store.ts";
-import { intentOf, mediumOf, openArchive, until } from "./support.ts";
+import { openTwoWorkers } from "./two-workers.ts";
 
 const minuteMs = 60_000;
 
@@ -94,17 +94,7 @@ describe("archive: the time stamp that covers a package", () => {
       const first = await openSharedStore(root, options);
       const old = Array.from({ length: 20 }, (_, index) => `old${index}`);
       await fillArchive(root, old, () => ({}), { store: first.store });
-      const stores = [await openSharedStore(root, options), await openSharedStore(root, options)];
-      const workers = await Promise.all(stores.map(({ store }) => openArchive(root, undefined, { store })));
-      const archive = async (worker: number, id: string): Promise<string> => {
-        const { runner } = workers[worker] ?? assert.fail();
-        const submission = await runner.submitMedia(intentOf(id, { origin: null }), [mediumOf(id)], null);
-        const { path } = await submission.end();
-        submission.messageSent();
-        const archivedBy = Date.now();
-        await until(() => Date.now() > archivedBy, "the clock goes on");
-        return path;
-      };
+      const { archive, close } = await openTwoWorkers(root, options);
       const path = await archive(0, "sought");
       const others: string[] = [];
       // The other chain's end is older, so it is time-stamped first.
@@ -113,7 +103,7 @@ describe("archive: the time stamp that covers a package", () => {
       }
       const last = await archive(0, "last");
       await stamp(root, options.address.url);
-      await Promise.all(workers.map((one) => one.close()));
+      await close();
 
       const { counted, disk } = countingDisk();
       const linksTo = timestampsIn(root, disk);

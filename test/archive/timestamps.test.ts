@@ -28,7 +28,8 @@ import { fillArchive } from "./packages.ts";
 import { readZip } from "./read-zip.ts";
 import { openSharedStore } from "./shared-store.ts";
 import { databaseOf } from "./store.ts";
-import { intentOf, mediumOf, openArchive, until } from "./support.ts";
+import { intentOf, mediumOf, openArchive } from "./support.ts";
+import { openTwoWorkers } from "./two-workers.ts";
 
 const roots = join(fixtures, "root.crt");
 const stampsFolder = ".dimensioner-archive/timestamps";
@@ -218,17 +219,7 @@ describe("archive: time stamps from OpenSSL", () => {
   it("passes over the end of a chain that was pruned, and reports one that was lost after the others", () =>
     withFolder(async (root) => {
       const options = await postgresOptions();
-      const stores = [await openSharedStore(root, options), await openSharedStore(root, options)];
-      const workers = await Promise.all(stores.map(({ store }) => openArchive(root, undefined, { store })));
-      const archive = async (worker: number, id: string): Promise<string> => {
-        const { runner } = workers[worker] ?? assert.fail();
-        const submission = await runner.submitMedia(intentOf(id, { origin: null }), [mediumOf(id)], null);
-        const { path } = await submission.end();
-        submission.messageSent();
-        const archivedBy = Date.now();
-        await until(() => Date.now() > archivedBy, "the clock goes on");
-        return path;
-      };
+      const { archive, close } = await openTwoWorkers(root, options);
       const stampAll = () => stamp(root, { database: options.address.url });
 
       // Without the database, the row of what was pruned stays.
@@ -245,7 +236,7 @@ describe("archive: time stamps from OpenSSL", () => {
       const { message } = await failureOf(stampAll());
       assert.match(message, /is in the index, but its folder is missing/);
       assert.equal((await coverOf(root, live)).links, 0);
-      await Promise.all(workers.map((one) => one.close()));
+      await close();
     }));
 
   it("asks once for each new manifest, and once for each server", () =>
