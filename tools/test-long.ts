@@ -1,8 +1,8 @@
 /**
  * What takes too long for every change:  npm run test:long
  *
- * Every program in test/long/, one after the other, then the broken promises, then every suite on the Node.js on which `npm test` runs
- * only a part of them.
+ * The build, every program in test/long/, one after the other, then the broken promises, then every suite on the Node.js on
+ * which `npm test` runs only a part of them.
  * The last line is `N passed, N failed`.
  *
  *   npm run test:long -- sweep leaks    only those whose names begin so
@@ -42,4 +42,4 @@ const suites = [
 const steps = [...programs, ...suites].filter(
   ({ name }) => wanted.length === 0 || wanted.some((start) => name.startsWith(start)),
 );
-conclude(await new StepRunner(root).runAll(steps, 1));
+conclude(await new StepRunner(root).runAllAfter(scripts.check("build"), steps, 1));

@@ -43,12 +43,9 @@ const steps = [
 
 await rm(join(root, "coverage"), { recursive: true, force: true });
 const runner = new StepRunner(root);
-const outcomes = [await runner.runAll([scripts.check("build")], 1)];
-if (outcomes[0]?.failed === 0) {
-  // A suite waits for half of its time, so four suites keep two cores busy; with more, each test is slower, and none is earlier done.
-  outcomes.push(await runner.runAll(steps, 4));
-  if (isCounted) {
-    outcomes.push(await runner.runAll([scripts.check("check:coverage")], 1));
-  }
+// A suite waits for half of its time, so four suites keep two cores busy; with more, each test is slower, and none is earlier done.
+const outcomes = [await runner.runAllAfter(scripts.check("build"), steps, 4)];
+if (isCounted) {
+  outcomes.push(await runner.runAll([scripts.check("check:coverage")], 1));
 }
 conclude(sum(outcomes));

@@ -12,14 +12,16 @@ interface Ended {
   readonly lines: readonly string[];
 }
 
-/** Starts a program that runs these scripts as steps, two at a time, as `npm test` does. */
-function start(scripts: Readonly<Record<string, string>>, timeoutMs = 120_000) {
+/** Starts a program that runs these scripts as steps, two at a time, as `npm test` does, and the first before the others if they need it. */
+function start(scripts: Readonly<Record<string, string>>, timeoutMs = 120_000, isFirstNeeded = false) {
   const program = `
     import { conclude, StepRunner } from ${steps};
     const steps = Object.entries(${JSON.stringify(scripts)}).map(([name, script]) => ({
       name, command: [process.execPath, "--eval", script], timeoutMs: ${timeoutMs},
     }));
-    conclude(await new StepRunner(".").runAll(steps, 2));
+    const runner = new StepRunner(".");
+    const [first, ...others] = steps;
+    conclude(await (${isFirstNeeded} ? runner.runAllAfter(first, others, 2) : runner.runAll(steps, 2)));
   `;
   const args = ["--input-type=module", "--eval", program];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
@@ -114,6 +116,20 @@ describe("the steps of npm test", () => {
       assert.match(lines.join("\n"), said);
     });
   }
+
+  it("begin with the one that they need, the build, and none of them runs if it fails", async () => {
+    const scripts = { suite: `console.log("begun")`, lint: `console.log("begun")` };
+    const good = await start({ build: `console.log("built")`, ...scripts }, 120_000, true).ended();
+    assert.equal(good.lines[0], "[build] built");
+    assert.equal(good.lines.at(-1), "3 passed, 0 failed");
+    const bad = await start({ build: `process.exitCode = 1`, ...scripts }, 120_000, true).ended();
+    assert.equal(bad.exitCode, 1);
+    assert.deepEqual(
+      bad.lines.filter((line) => line.includes("begun")),
+      [],
+    );
+    assert.equal(bad.lines.at(-1), "0 passed, 1 failed");
+  });
 
   const withGrandchild = `
     const { spawn } = require("node:child_process");

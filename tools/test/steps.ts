@@ -81,6 +81,12 @@ export class StepRunner {
     return sum(outcomes);
   }
 
+  /** Runs `first`, which the steps need, and, if it succeeds, `runAll`. */
+  async runAllAfter(first: Step, steps: readonly Step[], atOnce: number): Promise<Outcome> {
+    const outcome = await this.runAll([first], 1);
+    return outcome.failed > 0 ? outcome : sum([outcome, await this.runAll(steps, atOnce)]);
+  }
+
   /**
    * Runs one step. What it counts is what its last line of the form `N passed, N failed` says; a step without such a line
    * counts as one test. An exit code that does not fit the count is a failure, too.
