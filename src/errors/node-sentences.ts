@@ -9,7 +9,7 @@ export const nodes = {
   },
   configNewer: {
     code: "ERR_CONFIG",
-    text: "This node was saved by a newer version of the package than the one that is installed. Update the package in Manage palette.",
+    text: "This node was saved by a newer version of @dimflow/node-red-dimensioner than the one that is installed. Update it in Manage palette.",
     hint: "An older version cannot know what the newer settings mean.",
   },
   configChoice: {
@@ -34,7 +34,7 @@ export const nodes = {
   },
   inputNothing: {
     code: "ERR_INPUT",
-    text: "There is nothing to archive: the message has no measurement and no media, and no cloud is selected.",
+    text: "There is nothing to archive: the message has no measurement and no media, and no cloud is selected. Connect this node after measure, remote trigger or transaction in, or select a cloud.",
     hint: "Send the message of a measure, remote trigger or transaction in node, or put media in msg.payload.",
   },
   messageTooDeep: {

@@ -37,8 +37,11 @@ export const stores = {
   },
   storeNewer: {
     code: "ERR_STORE",
-    text: "The database __path__ was written by a newer version of this package. Update the package.",
+    text: "The database __path__ was written by a newer version of this software. Update it.",
     hint: "An older version could misread what the newer one has stored.",
+    inNode: {
+      text: "The database __path__ was written by a newer version of @dimflow/node-red-dimensioner. Update it in Manage palette.",
+    },
   },
   storeForeign: {
     code: "ERR_STORE",

@@ -31,8 +31,8 @@ export interface MeasureResult {
   /** Unit of weight, such as kg or lb. */
   weightUnitOfMeasure: string | null;
   /**
-   * Which device measured: the name of its config node, or its address if it has no name; through the cloud, the
-   * device reference. Null if the library is used without Node-RED.
+   * Which device measured: the name of its config node, or its address if it has no name; through the cloud, its
+   * registration code. Null if the library is used without Node-RED.
    */
   device: string | null;
   /** Which API it came from. */

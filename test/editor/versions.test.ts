@@ -50,6 +50,6 @@ describe(`nodes that another version saved, in Node-RED ${nodeRedMajor}`, () => 
       );
       assert.equal(version, 99);
       assert.equal(errors.length, 1);
-      assert.match(errors[0] ?? "", /saved by a newer version of the package/);
+      assert.match(errors[0] ?? "", /saved by a newer version of @dimflow\/node-red-dimensioner/);
     }));
 });
