@@ -9,7 +9,8 @@ const elsewhere = {
   portal: "Enable Local API|Local API|Video Only|Video with Measurement",
   values: "complete|not-sent|refused|failed",
   dashboard: "ui-template|ui-chart|Cancel|Measure again",
-  others: "remote instance|Idempotency-Key",
+  others: "remote instance|Idempotency-Key|parcel not measured|check the device",
+  otherExamples: "The cloud reports",
 };
 
 const known = new Set(Object.values(elsewhere).flatMap((terms) => terms.split("|")));

@@ -10,6 +10,7 @@ import { readJson } from "./archive.ts";
 import { watchCanvas } from "./canvas.ts";
 import "../package/installed.ts";
 import { quick } from "./several-examples.ts";
+import { measureEach, severalParcels } from "./several-parcels.ts";
 
 describe("example 23: FlowFuse", () => {
   let simulator: Simulator;
@@ -53,8 +54,10 @@ describe("example 23: FlowFuse", () => {
       return said.get(until) ?? "";
     };
     try {
-      assert.match(await hear("Scan at the device", "Measured"), /^33\.5 × 21 × 12\.5 cm/);
-      const archived = await hear("Scan through the cloud", "Archived");
+      assert.match(await hear("Scan, measured locally", "Measured"), /^33\.5 × 21 × 12\.5 cm/);
+      simulator.faults.add(severalParcels("newer"));
+      assert.equal(await hear("Scan, measured locally", "Measured"), measureEach);
+      const archived = await hear("Scan, measured through the cloud", "Archived");
       assert.ok(archived.startsWith(folder), archived);
       assert.equal((await readJson(join(archived, "manifest.json")))["complete"], true);
       canvas.check();
@@ -66,7 +69,7 @@ describe("example 23: FlowFuse", () => {
   it("says what is not set, and sends nothing", async () => {
     const { nodes, site } = await deploy({});
     simulator.reset();
-    const press = "Scan at the device";
+    const press = "Scan, measured locally";
     const said = await runFlow({ url: site.url, nodes, press, until: ["What to do"], timeoutMs: 120_000 });
     assert.match(said.get("What to do") ?? "", /address/i);
     assert.deepEqual(simulator.requests, []);

@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { filesIn, readJson, sha256 } from "./archive.ts";
-import { startExamples, type ExamplesRun } from "./several-examples.ts";
+import { nodeNamed, readExample } from "../../tools/demo/examples.ts";
+import { Listener } from "./listener.ts";
+import { startExamples, withEnv, type ExamplesRun } from "./several-examples.ts";
 
 const begins = "Scan: packing begins";
 const packed = "Scan: parcel is packed";
@@ -25,7 +27,10 @@ describe("the examples 01, 02, 03 and 12: from the scan to the archive", () => {
   before(async () => {
     run = await startExamples(["01", "02", "03", "12"], {
       // A test has its buttons pressed faster than any scanner reads a code twice.
-      adapt: (node) => ("ignoreRepeats" in node ? { ...node, ignoreRepeats: "0" } : node),
+      adapt: (node) => ({
+        ...withEnv(node, { IGNORE_REPEATS: "0" }),
+        ...("ignoreRepeats" in node ? { ignoreRepeats: "0" } : {}),
+      }),
     });
   });
   beforeEach(() => run.simulator.reset());
@@ -96,6 +101,16 @@ describe("the examples 01, 02, 03 and 12: from the scan to the archive", () => {
 
   describe("12: one scanner", () => {
     const videos = (files: readonly string[]) => files.filter((name) => name.endsWith(".mp4"));
+    /** What the cloud was asked to do. */
+    const sent = () =>
+      run.simulator
+        .requestsTo("cloud", "/api/remotetrigger/")
+        .map(({ path }) => path.split("/").at(-1)?.toLowerCase());
+    /** Presses a button of which nothing may be heard. Node-RED takes what is pressed in its order. */
+    const scanOnly = async (button: string) => {
+      const { id } = nodeNamed(await readExample("12"), button);
+      assert.equal((await run.nodeRed.adminFetch(`/inject/${id}`, { method: "POST" })).status, 200);
+    };
 
     it("starts the video with the first scan of a parcel, and measures and archives it with the second", async () => {
       assert.equal(await hear("12", "Scan parcel A", "Recording"), "ORDER-A");
@@ -126,6 +141,42 @@ describe("the examples 01, 02, 03 and 12: from the scan to the archive", () => {
       assert.match(await hear("12", "Scan parcel A", "What to do"), /Reposition the parcel/);
       run.simulator.newer.setParcel("shoe-box");
       assert.equal((await archived("12", "Scan parcel A")).manifest["complete"], true);
+    });
+
+    it("counts a code once that is sent twice, once the video runs as well as once the parcel is measured", async () => {
+      await run.redeploy((node) => withEnv(node, { IGNORE_REPEATS: "3600" }));
+      await hear("12", "Scan parcel A", "Recording");
+      await scanOnly("Scan parcel A");
+      await hear("12", "Parcel is packed", "Archived");
+      await scanOnly("Scan parcel A");
+      await hear("12", "Discard the video", "Discarded");
+      assert.deepEqual(sent(), ["startrecording", "measure", "cancelrecording"]);
+      await run.redeploy();
+    });
+
+    it("starts one video of a parcel that is scanned again while the cloud is still starting it", async () => {
+      const shipped = new Map((await readExample("12")).map((node) => [node.id, node["ignoreRepeats"]]));
+      await run.redeploy((node) => ({
+        ...node,
+        ...(shipped.get(node.id) === undefined ? {} : { ignoreRepeats: shipped.get(node.id) }),
+      }));
+      const listener = new Listener();
+      await listener.open(run.nodeRed.url, await readExample("12"));
+      const late = { kind: "delay", ms: 600_000 } as const;
+      const held = run.simulator.faults.add({
+        surface: "cloud",
+        path: "/api/remotetrigger",
+        times: 0,
+        fault: late,
+      });
+      await scanOnly("Scan parcel A");
+      await scanOnly("Scan parcel A");
+      run.simulator.faults.remove(held);
+      assert.equal(await listener.next(), "Recording: ORDER-A");
+      listener.close();
+      await hear("12", "Discard the video", "Discarded");
+      assert.deepEqual(sent(), ["startrecording", "cancelrecording"]);
+      await run.redeploy();
     });
   });
 

@@ -36,4 +36,14 @@ describe("the example 24: parcels over a limit to a second line", () => {
       /^The weight of the parcel is missing/,
     );
   });
+
+  it("does not send a measured parcel back for another scan that cannot be billed for its unit", async () => {
+    const set = { dimsUnitOfMeasure: "cubit" };
+    run.simulator.faults.add({
+      surface: "newer",
+      path: "/api/v1/measure",
+      fault: { kind: "json-patch", set },
+    });
+    assert.match((await said("Not billable: put the parcel aside")) ?? "", /cubit/);
+  });
 });

@@ -5,6 +5,7 @@ import type { Browser } from "playwright-core";
 import { sharedBrowser } from "../support/shared-browser.ts";
 import { nodeRedMajor } from "../support/node-red.ts";
 import { changed, startStation, type StationRun } from "./packing-station.ts";
+import { severalParcels } from "./several-parcels.ts";
 import { StationPage } from "./station-page.ts";
 
 /** What a page has sounded so far: the kind and the pitch of each tone. */
@@ -103,6 +104,18 @@ describe(`example 30, the packing station, in a browser on Node-RED ${nodeRedMaj
     assert.equal(await dock.page.locator('[data-test="notice"]', { hasText: "Measured" }).count(), 1);
     await confirm();
     await nodeRed.deploy(nodes);
+  });
+
+  it("says that several objects were measured together, and measures the parcel again", async () => {
+    run.simulator.faults.add(severalParcels("newer"));
+    await dock.pack("TWO-PARCELS");
+    await dock.shows(
+      "notice",
+      /Error: Several objects were measured together.*only TWO-PARCELS.*“Measure again”/,
+    );
+    await dock.press("measure");
+    await dock.shows("notice", /Measured: 33\.5 × 21 × 12\.5 cm/);
+    await confirm();
   });
 
   it("takes a code that a scanner types while Dashboard makes the page anew after a deploy", async () => {
@@ -463,7 +476,7 @@ describe(`example 30, the packing station, in a browser on Node-RED ${nodeRedMaj
     await dock.shows("phase", "Bereit");
     await dock.scan("ORDER-1");
     await dock.scan("ORDER-1");
-    await dock.shows("notice", /^✖ Fehler: Die Aufnahme von ORDER-1 wurde beendet/);
+    await dock.shows("notice", /^✖ Fehler: Die Aufnahme von ORDER-1 wurde verworfen/);
     await dock.phase("idle");
     assert.equal(run.simulator.newer.actions.measures, 0);
     assert.equal(run.simulator.requestsTo("newer", "/api/v1/video/start").length, 1);

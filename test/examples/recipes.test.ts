@@ -10,9 +10,8 @@ import {
 import { createServer as createTcpServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { buffer, text } from "node:stream/consumers";
-import type { FlowNode } from "../../tools/demo/examples.ts";
 import { filesIn, readJson, served, sha256 } from "./archive.ts";
-import { startExamples, type ExamplesRun } from "./several-examples.ts";
+import { startExamples, withEnv, type ExamplesRun } from "./several-examples.ts";
 
 const barcode = "395212340000004173";
 const scan = "Scan a parcel";
@@ -27,16 +26,6 @@ async function listening(server: Server): Promise<number> {
   await once(server, "listening");
   return (server.address() as AddressInfo).port;
 }
-
-/** What a user enters in the properties of the tab. */
-const withEnv = (node: FlowNode, values: Readonly<Record<string, string>>): FlowNode => {
-  const env = (node["env"] ?? []) as readonly { name: string; value: string; type: string }[];
-  const entered = env.map((one) => {
-    const value = values[one.name];
-    return value === undefined ? one : { ...one, value, type: "str" };
-  });
-  return node.type === "tab" ? { ...node, env: entered } : node;
-};
 
 describe("the examples 13, 14, 16, 17 and 18, in one Node-RED", () => {
   let run: ExamplesRun;
@@ -137,6 +126,13 @@ describe("the examples 13, 14, 16, 17 and 18, in one Node-RED", () => {
       assert.match(said.get("Replace with your e-mail node") ?? "", /Dock 1: parcel not measured/);
     });
 
+    it("does not call a parcel unmeasured that may have been measured", async () => {
+      run.simulator.faults.add({ surface: "newer", path: "/api/v1/measure", fault: { kind: "reset" } });
+      const said = await run.press("16", scan, ["Posted", "Replace with your e-mail node"]);
+      assert.match(said.get("Replace with your e-mail node") ?? "", /"topic":"Dock 1: check the device"/);
+      assert.match(said.get("Replace with your e-mail node") ?? "", new RegExp(`Reference: ${barcode}"`));
+    });
+
     it("posts without an image where there is none", async () => {
       run.simulator.newer.setParcel(null);
       await run.press("16", scan, ["Posted", "Replace with your e-mail node"]);
@@ -150,6 +146,14 @@ describe("the examples 13, 14, 16, 17 and 18, in one Node-RED", () => {
   });
 
   describe("17: label printer", () => {
+    // The first one here, because no label has been printed yet.
+    it("says that there is no label to print again", async () => {
+      assert.equal(
+        await hear("17", "Print the last label again", "There is no label yet"),
+        "Scan a parcel first.",
+      );
+    });
+
     it("prints the reference, the dimensions and the device, and the same label again", async () => {
       const print = async (button: string): Promise<string> => {
         const connected = once(printer, "connection") as Promise<[Socket]>;
@@ -186,11 +190,26 @@ describe("the examples 13, 14, 16, 17 and 18, in one Node-RED", () => {
       assert.equal(run.simulator.newer.actions.measures, 1);
     });
 
-    it("asks a person where the ERP refuses", async () => {
+    it("asks a person where the ERP refuses, and shows what to post again", async () => {
       statuses = [422];
-      const told = await hear("18", scan, "What to do");
-      assert.match(told, new RegExp(`has not stored ${barcode}: 422\\. The parcel is measured`));
-      assert.equal(posts.length, 1);
+      const told = JSON.parse(await hear("18", scan, "What to do")) as {
+        error: { message: string };
+        erp: { body: unknown };
+      };
+      assert.match(
+        told.error.message,
+        new RegExp(`has not stored ${barcode}: 422\\. The parcel is measured.* post msg\\.erp\\.body`),
+      );
+      const [post, ...others] = posts;
+      assert.deepEqual(others, []);
+      assert.deepEqual(told.erp.body, JSON.parse(post?.body.toString() ?? ""));
+    });
+
+    it("asks for the address of the ERP where none is set", async () => {
+      await run.redeploy((node) => withEnv(node, { ERP_URL: "" }));
+      assert.match(await hear("18", scan, "What to do"), /Set ERP_URL in the properties of this tab/);
+      assert.deepEqual(posts, []);
+      await run.redeploy();
     });
   });
 });

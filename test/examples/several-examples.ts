@@ -107,6 +107,16 @@ export async function startExamples(
   }
 }
 
+/** The same node with what a user enters in the properties of the tab. */
+export function withEnv(node: FlowNode, values: Readonly<Record<string, string>>): FlowNode {
+  const env = (node["env"] ?? []) as readonly { name: string; value: string; type: string }[];
+  const entered = env.map((one) => {
+    const value = values[one.name];
+    return value === undefined ? one : { ...one, value, type: "str" };
+  });
+  return node.type === "tab" ? { ...node, env: entered } : node;
+}
+
 /** Where the simulator posts each measurement for example 01. */
 function webhookOf({ url }: { readonly url: string }) {
   return {

@@ -62,6 +62,35 @@ describe("the examples 04, 05, 06 and 09, in one Node-RED", () => {
       assert.deepEqual(run.simulator.requestsTo("newer", "/api/v1/video/stop"), []);
     });
 
+    it("records no other parcel before the video of the first one is saved or discarded", async () => {
+      const { simulator } = run;
+      const starts = () => simulator.requestsTo("newer", "/api/v1/video/start").length;
+      await hear("04", "Scan a parcel", "Recording");
+      await run.redeploy((node) => (node["payload"] === barcode ? { ...node, payload: "OTHER-4711" } : node));
+      const nothing = "Nothing happened: correct it and press again";
+      const refused =
+        /^The video of 395212340000004173 is not saved yet: .* Nothing was done with OTHER-4711\.$/;
+      assert.match(await hear("04", "Scan a parcel", nothing), refused);
+      assert.equal(starts(), 1);
+      const video = "/api/v1/video/download";
+      simulator.faults.add({
+        surface: "newer",
+        path: video,
+        times: 0,
+        fault: { kind: "status", status: 400 },
+      });
+      await hear("04", "The parcel is packed", "The video is not saved: save it again");
+      assert.match(await hear("04", "Scan a parcel", nothing), refused);
+      simulator.faults.clear();
+      await hear("04", "Save the video again", "Archived: video");
+      assert.equal(await hear("04", "Scan a parcel", "Recording"), "OTHER-4711");
+      assert.equal(starts(), 2);
+      await run.redeploy();
+      assert.match(await hear("04", "Scan a parcel", nothing), /^The video of OTHER-4711 is not saved yet/);
+      await hear("04", "Discard the video", "Discarded");
+      await hear("04", "Scan a parcel", "Recording");
+    });
+
     it("says what is wrong in another mode, when nobody knows, and when the video cannot be read", async () => {
       const { newer, faults } = run.simulator;
       await hear("04", "Scan a parcel", "Recording");
@@ -194,6 +223,23 @@ describe("the examples 04, 05, 06 and 09, in one Node-RED", () => {
       assert.match(await hear("09", "Scan a parcel at dock 1", vain), /^Dock 1: .+/);
       faults.add({ surface: "earlier", path: "/api/measure", fault: { kind: "reset" } });
       assert.match(await hear("09", "Scan a parcel at dock 2", "What to do"), /may have executed|Check/);
+    });
+
+    it("says in the device's words why a measurement failed, whichever part of its answer has them", async () => {
+      const fail = async (dock: 1 | 2, set: Record<string, unknown>): Promise<string> => {
+        const [surface, path] =
+          dock === 1 ? (["newer", "/api/v1/measure"] as const) : (["earlier", "/api/measure"] as const);
+        run.simulator.faults.add({ surface, path, fault: { kind: "json-patch", set } });
+        const failed = "Measurement failed: reposition the parcel";
+        return hear("09", `Scan a parcel at dock ${dock}`, failed);
+      };
+      assert.equal(await fail(1, { errorCode: 7, errorMessage: "Too dark" }), "Dock 1: Too dark");
+      assert.equal(await fail(1, { errorCode: 7, errorMessage: null }), "Dock 1: error 7");
+      const object = { "measuredObjects.0.errorCode": 9, "measuredObjects.0.errorMessage": "(9) - Too dark" };
+      assert.equal(await fail(2, object), "Dock 2: (9) - Too dark");
+      const unclear = "no parcel was found, or the number of objects is wrong";
+      assert.equal(await fail(1, { objectCount: 0, measuredObjects: [] }), `Dock 1: ${unclear}`);
+      assert.equal(await fail(2, { objectCount: 3 }), `Dock 2: ${unclear}`);
     });
   });
 });

@@ -8,6 +8,8 @@ flow.set("texts", {
     recorded: "Recorded",
     measuring: "Measuring …",
     measured: "Measured: {summary}",
+    several:
+      "Several objects were measured together, so there are no dimensions. Leave only {reference} on the dimensioner, then press “Measure again”.",
     measuredAfterAll: "{reference} was measured: the cloud has reported it. {summary}",
     cancelling: "Discarding …",
     check: "Please check",
@@ -83,7 +85,7 @@ flow.set("texts", {
     chooseFirst: "Look at the device, then press a button first.",
     unreadable: "This code cannot be read. Scan it again.",
     forgotten:
-      "The recording of {reference} was stopped: the parcel was not measured for a long time. Scan it again.",
+      "The recording of {reference} was discarded: the parcel was not measured for a long time. Scan it again.",
     notArchived:
       "The evidence of {reference} is not saved. The parcel is measured; call the person who looks after Node-RED.",
     nothing_starting: "{reference} is not being recorded. Correct what is written below, then scan it again.",
@@ -116,6 +118,8 @@ flow.set("texts", {
     recorded: "Aufgenommen",
     measuring: "Messung läuft …",
     measured: "Gemessen: {summary}",
+    several:
+      "Mehrere Objekte wurden zusammen gemessen, daher gibt es keine Maße. Lassen Sie nur {reference} auf dem Messgerät, und drücken Sie dann „Erneut messen“.",
     measuredAfterAll: "{reference} wurde gemessen: Die Cloud hat es gemeldet. {summary}",
     cancelling: "Wird verworfen …",
     check: "Bitte prüfen",
@@ -193,7 +197,7 @@ flow.set("texts", {
     chooseFirst: "Sehen Sie am Gerät nach, und drücken Sie zuerst eine Taste.",
     unreadable: "Dieser Code ist nicht lesbar. Scannen Sie ihn noch einmal.",
     forgotten:
-      "Die Aufnahme von {reference} wurde beendet: Das Paket wurde lange nicht gemessen. Scannen Sie es noch einmal.",
+      "Die Aufnahme von {reference} wurde verworfen: Das Paket wurde lange nicht gemessen. Scannen Sie es noch einmal.",
     notArchived:
       "Der Nachweis von {reference} ist nicht gespeichert. Das Paket ist gemessen; rufen Sie jemanden, der Node-RED betreut.",
     nothing_starting:
@@ -210,7 +214,7 @@ flow.set("texts", {
       "Es ist unklar, ob {reference} gemessen wurde. Sehen Sie am Gerät nach, und drücken Sie „Erneut versuchen“ oder „Abbrechen“.",
     unknown_cancelling:
       "Es ist unklar, ob die Aufnahme von {reference} verworfen wurde. Sehen Sie am Gerät nach, und drücken Sie „Erneut versuchen“.",
-    deployed: "Node-RED wurde übernommen (Deploy), während es auf das Gerät wartete.",
+    deployed: "Die Flows wurden neu übernommen (Deploy), während Node-RED auf das Gerät wartete.",
     noAnswer: "Das Gerät hat nicht rechtzeitig geantwortet.",
     restarted:
       "Node-RED wurde neu gestartet, während {reference} gepackt wurde. Scannen Sie {reference} noch einmal.",
@@ -230,6 +234,8 @@ flow.set("texts", {
     recorded: "Grabado",
     measuring: "Midiendo…",
     measured: "Medido: {summary}",
+    several:
+      "Se han medido varios objetos juntos, por eso no hay dimensiones. Deja solo {reference} en el dimensionador y pulsa después «Medir otra vez».",
     measuredAfterAll: "{reference} se ha medido: lo ha comunicado la nube. {summary}",
     cancelling: "Descartando…",
     check: "Comprueba",
@@ -306,7 +312,7 @@ flow.set("texts", {
     chooseFirst: "Mira el dispositivo y pulsa primero un botón.",
     unreadable: "No se puede leer este código. Escanéalo otra vez.",
     forgotten:
-      "Se ha detenido la grabación de {reference}: el bulto no se ha medido durante mucho tiempo. Escanéalo otra vez.",
+      "Se ha descartado la grabación de {reference}: el bulto no se ha medido durante mucho tiempo. Escanéalo otra vez.",
     notArchived:
       "La evidencia de {reference} no está guardada. El bulto está medido; avisa a quien mantiene Node-RED.",
     nothing_starting: "{reference} no se está grabando. Corrige lo que se indica abajo y escanéalo otra vez.",

@@ -89,7 +89,11 @@ function measured(station) {
   if (parcel === station.parcel) {
     station.phase = "measured";
     station.job = null;
-    say(station, "good", fill(t.measured, result));
+    if (result.summary === null) {
+      say(station, "error", fill(t.several, parcel));
+    } else {
+      say(station, "good", fill(t.measured, result));
+    }
   }
 }
 
