@@ -9,6 +9,7 @@ import { DownloadTries } from "./download-tries.ts";
 import type { Flow, Headers, Receiver } from "./exchange.ts";
 import { callFailure } from "./failures.ts";
 import { abortWithAny, readRetryAfterMs, wait } from "./retry.ts";
+import { TransferHold, type Hold } from "./transfer-hold.ts";
 import type { Transport } from "./transport.ts";
 
 /** Called with every chunk; `totalBytes` is null as long as the peer has not sent the length. */
@@ -26,8 +27,7 @@ interface DownloadRequest {
   readonly read: Read;
   readonly suggestedName: string;
   readonly options: DownloadOptions;
-  /** Called when a transfer begins; the returned function is called when it has ended. */
-  readonly hold: (() => () => void) | undefined;
+  readonly hold: Hold | undefined;
 }
 
 /**
@@ -40,7 +40,7 @@ export function startDownload(
   read: Read,
   suggestedName: string,
   options: DownloadOptions = {},
-  hold?: () => () => void,
+  hold?: Hold,
 ): Promise<Download> {
   return new Transfer({ transport, read, suggestedName, options, hold }, new DownloadTries()).start();
 }
@@ -61,6 +61,7 @@ class Transfer implements Receiver, Download {
   readonly #peer: Peer;
   readonly #signals: readonly AbortSignal[];
   readonly #tries: DownloadTries;
+  readonly #hold: TransferHold;
   readonly #head = Promise.withResolvers<Download>();
   /** Aborts when the transfer ends for any reason, such as the destruction of its body. */
   readonly #end = new AbortController();
@@ -84,6 +85,7 @@ class Transfer implements Receiver, Download {
     this.#peer = peer;
     this.#signals = request.transport.signals(request.options.signal);
     this.#tries = tries;
+    this.#hold = new TransferHold(request.hold);
     this.suggestedName = suggestedName;
     this.source = {
       surface: peer.surface,
@@ -104,11 +106,14 @@ class Transfer implements Receiver, Download {
   }
 
   start(): Promise<Download> {
-    const release = this.#request.hold?.();
     const releaseSignals = abortWithAny(this.#signals, this.#end);
     void this.#run().finally(() => {
       releaseSignals();
-      release?.();
+      if (this.#restartAfterMs === undefined) {
+        this.#hold.end();
+      } else {
+        this.#hold.endAfter(this.#request.transport.timeoutMs, this.#signals);
+      }
     });
     return this.#head.promise;
   }
@@ -117,8 +122,14 @@ class Transfer implements Receiver, Download {
     if (this.#restartAfterMs === undefined) {
       throw this.body.errored ?? this.#failure();
     }
-    await this.#pause(this.#restartAfterMs, this.#signals);
-    return new Transfer(this.#request, this.#tries).start();
+    // It holds before this one lets go: what the hold keeps off would destroy what is requested again.
+    const next = new Transfer(this.#request, this.#tries);
+    this.#hold.end();
+    await this.#pause(this.#restartAfterMs, this.#signals).catch((error: unknown) => {
+      next.#hold.end();
+      throw error;
+    });
+    return next.start();
   }
 
   async #run(): Promise<void> {

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
+import { buffer } from "node:stream/consumers";
 import { setImmediate as turn } from "node:timers/promises";
 import { DeviceClient } from "../../src/device/client.ts";
 import { CommandQueues } from "../../src/http/command-queue.ts";
+import { readWhole } from "../support/downloads.ts";
 import { failsWith } from "../support/failures.ts";
 import { readBody } from "../support/read-body.ts";
 import { closesAfterEach } from "../support/opened.ts";
@@ -46,6 +48,29 @@ describe("commands and the saved video", () => {
     });
   }
 
+  /** A device whose first video is cut after its first byte. */
+  async function startCutDevice(headers: Record<string, string>, timeoutMs = 60_000) {
+    let cutFirst = (): void => undefined;
+    const server = opened(
+      await startServer(({ target, headers: { range } }, socket) => {
+        if (!target.endsWith("video/download")) {
+          reply(socket, {});
+        } else if (server.requests.length === 1) {
+          const fields = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+          socket.write(`HTTP/1.1 200 OK\r\n${fields.join("")}Content-Length: 2\r\n\r\na`);
+          cutFirst = () => socket.destroy();
+        } else if (range === undefined) {
+          reply(socket, { body: "ab", headers });
+        } else {
+          reply(socket, { status: 206, body: "b", headers: { ...headers, "Content-Range": "bytes 1-1/2" } });
+        }
+      }),
+    );
+    const queues = new CommandQueues();
+    const client = opened(new DeviceClient({ address: server.origin, queues, timeoutMs }));
+    return { server: Object.assign(server, { cut: () => cutFirst() }), client, queues };
+  }
+
   const paths = (server: RawServer): string[] => server.requests.map(({ target }) => target.slice(8));
 
   for (const method of ["download", "stream"] as const) {
@@ -88,6 +113,58 @@ describe("commands and the saved video", () => {
     await second;
     await waiting;
     assert.equal(server.requests.length, 3);
+  });
+
+  for (const headers of [{}, { ETag: '"v1"' }]) {
+    const how = "ETag" in headers ? "with an ETag" : "without an ETag";
+    it(`start and cancel wait while a cut transfer ${how} is begun again`, async () => {
+      const { server, client, queues } = await startCutDevice(headers);
+      const waits: number[] = [];
+      const onWaiting = (count: number): unknown => waits.push(count);
+      const whole = readWhole(client.video("download"));
+      await server.next();
+      const waiting = [client.startVideo({}, { onWaiting }), client.cancelVideo({ onWaiting })];
+      assert.deepEqual(waits, [1, 2]);
+      server.cut();
+      assert.equal((await whole).content.toString(), "ab");
+      await Promise.all(waiting);
+      const commands = ["video/start", "video/cancel"];
+      assert.deepEqual(paths(server), ["video/download", "video/download", ...commands]);
+      assert.equal(queues.size, 0);
+    });
+  }
+
+  it("a start waits for a restart no longer than for a byte", async () => {
+    const { server, client } = await startCutDevice({}, 400);
+    const { body } = await client.video("download");
+    const waiting = client.startVideo();
+    server.cut();
+    await assert.rejects(buffer(body));
+    const since = performance.now();
+    await waiting;
+    assert.ok(performance.now() - since > 300);
+    assert.deepEqual(paths(server), ["video/download", "video/start"]);
+  });
+
+  it("a start no longer waits for a restart that is aborted, or when the client is closed", async () => {
+    for (const end of ["abort", "close"] as const) {
+      const { server, client, queues } = await startCutDevice({});
+      const other = opened(new DeviceClient({ address: server.origin, queues }));
+      const abort = new AbortController();
+      const download = await client.video("download", { signal: abort.signal });
+      const waiting = other.startVideo();
+      server.cut();
+      await assert.rejects(buffer(download.body));
+      if (end === "abort") {
+        const restarted = failsWith(download.restart(), { code: "ERR_CANCELLED", outcome: null });
+        abort.abort();
+        await restarted;
+      } else {
+        await client.close();
+      }
+      await waiting;
+      assert.deepEqual([paths(server), queues.size], [["video/download", "video/start"], 0]);
+    }
   });
 
   it("all commands are sent while the video is only waited for", async () => {
