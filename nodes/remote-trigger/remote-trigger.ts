@@ -78,7 +78,6 @@ export default function (RED: NodeAPI): void {
         const measurement = await recordings.track(deviceKey, () =>
           client.measure(device, reference, options),
         );
-        job.msg["transactionId"] = measurement.result.transactionId;
         const sent = { transactionReference: reference };
         return deliverMeasurement(job, target, { measurement, reference, sent, sentAt, tag: null, failures });
       });

@@ -110,6 +110,10 @@ export interface MeasureMessage {
   /** As the device returned it, or else as it was given. */
   transactionReference: string | null;
   /**
+   * For media list, fetch media and archive; null if the result has none, as from a device on the local network.
+   */
+  transactionId: string | null;
+  /**
    * For fetch image; null if there is none, as through the cloud, whose images are found by transactionId.
    */
   imageIdentifier: string | null;
@@ -126,6 +130,10 @@ export interface RemoteMeasureMessage {
   /** As the device returned it, or else as it was given. */
   transactionReference: string | null;
   /**
+   * For media list, fetch media and archive; null if the result has none, as from a device on the local network.
+   */
+  transactionId: string | null;
+  /**
    * For fetch image; null if there is none, as through the cloud, whose images are found by transactionId.
    */
   imageIdentifier: string | null;
@@ -133,8 +141,6 @@ export interface RemoteMeasureMessage {
   rawResponse: string;
   measuredBy: MeasuredBy;
   video?: VideoCommand;
-  /** For media list, fetch media and archive. */
-  transactionId: string | null;
   [field: string]: unknown;
 }
 

@@ -70,6 +70,20 @@ describe("a desktop gateway", () => {
     assert.equal(flow.lastStatus("node")?.text, "33.5×21×12.5 cm");
   });
 
+  it("puts its transaction on the message, in place of another's", async () => {
+    await start({});
+    const { sent } = await flow.run("node", { transactionId: "1" });
+    assert.equal(sent[0]?.msg["transactionId"], "905865");
+  });
+
+  it("keeps the given reference where it answers with an empty one", async () => {
+    measured = { ...answer, transactionReference: "" };
+    await start({});
+    const { sent } = await flow.run("node", { transactionReference: "ORDER-1" });
+    assert.equal(sent[0]?.msg["transactionReference"], "ORDER-1");
+    assert.equal((await flow.run("node", {})).sent[0]?.msg["transactionReference"], null);
+  });
+
   it("shows how many objects there are, where no figures are those of the parcel", async () => {
     measured = {
       ...answer,

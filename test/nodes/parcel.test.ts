@@ -292,6 +292,22 @@ describe("which device measured", () => {
     assert.equal((remote["payload"] as Message)["device"], deviceReference);
   });
 
+  it("decides about the transaction: a local measurement after a failed remote one has none", async () => {
+    await start([
+      { ...acting[3], failures: "output" },
+      { ...acting[0], failures: "output" },
+    ]);
+    sim.newer.setParcel(null);
+    const failed = (await flow.run("node", { payload: "A" })).sent[0]?.msg ?? {};
+    assert.equal((failed["payload"] as Message)["ok"], false);
+    assert.equal(typeof failed["transactionId"], "string");
+    const again = (await flow.run("node-1", { ...failed })).sent[0]?.msg ?? {};
+    assert.equal(again["transactionId"], null);
+    sim.newer.setParcel("cube");
+    const measured = (await flow.run("node-1", { ...failed })).sent[0]?.msg ?? {};
+    assert.deepEqual([measured["transactionReference"], measured["transactionId"]], ["A", null]);
+  });
+
   it("says when the measure was sent, the wait for its turn left out", async () => {
     const measureMs = 300;
     await start([acting[0]], { measureMs });

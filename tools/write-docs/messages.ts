@@ -38,6 +38,10 @@ const measureInput = {
 const measureMessage = {
   payload: measureResultSchema,
   transactionReference: described("As the device returned it, or else as it was given.", text),
+  transactionId: described(
+    "For media list, fetch media and archive; null if the result has none, as from a device on the local network.",
+    text,
+  ),
   imageIdentifier: described(
     "For fetch image; null if there is none, as through the cloud, whose images are found by transactionId.",
     text,
@@ -98,10 +102,7 @@ const errorShapes = {
 /** The messages that nodes send; each has a type of its name in src/library/messages.ts. */
 export const sent = {
   MeasureMessage: message("What measure sends.", measureMessage),
-  RemoteMeasureMessage: message("What remote trigger sends after a measure.", {
-    ...measureMessage,
-    transactionId: described("For media list, fetch media and archive.", text),
-  }),
+  RemoteMeasureMessage: message("What remote trigger sends after a measure.", measureMessage),
   VideoMessage: message("What video sends, and remote trigger after start, stop and cancel.", {
     video: payloads.videoCommand,
     transactionReference: v.exactOptional(

@@ -27,15 +27,15 @@ interface Measured {
 export function deliverMeasurement(
   job: Job,
   { id, name, operation: { operation, surface }, deviceKey, deviceReference, recordings, instrument }: Target,
-  { measurement, reference, sent, sentAt, tag, failures }: Measured,
+  { measurement: { result, rawResponse }, reference, sent, sentAt, tag, failures }: Measured,
 ): Outputs {
   const { msg, status } = job;
-  const { result, rawResponse } = measurement;
   result.device = deviceReference ?? name;
   result.deviceSerialNumber = instrument.serialNumber;
   result.deviceCertificate = instrument.certificate;
   msg.payload = result;
-  msg["transactionReference"] = result.transactionReference ?? reference ?? null;
+  msg["transactionReference"] = result.transactionReference || (reference ?? null);
+  msg["transactionId"] = result.transactionId;
   msg["imageIdentifier"] = result.imageIdentifier;
   msg["rawResponse"] = rawResponse;
   msg["measuredBy"] = {
