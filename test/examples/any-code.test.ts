@@ -47,7 +47,9 @@ describe("the example 11: any code to a parcel", () => {
 
   it("starts and discards the video by control codes", async () => {
     run.simulator.newer.setMode("video-with-measurement");
+    const started = run.simulator.nextRequest(({ path }) => path === "/api/v1/video/start");
     assert.equal(await said("Scan VIDEO_START", "Recording"), "start");
+    assert.equal((await started).query, "", "a control code is no reference of a parcel");
     assert.equal(await said("Scan VIDEO_RESET", "Recording"), "cancel");
   });
 

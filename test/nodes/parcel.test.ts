@@ -116,6 +116,20 @@ describe("the reference of a parcel", () => {
     });
   }
 
+  it("is not taken from the payload of a control code, which is no parcel", async () => {
+    await start(acting.slice(0, 3));
+    const message = { control: "VIDEO_START", payload: "]C0VIDEO_START" };
+    for (const id of ["node", "node-1"]) {
+      const { error, sent } = await flow.run(id, { ...message });
+      assert.equal(error, undefined);
+      assert.notEqual(sent[0]?.msg["transactionReference"], message.payload);
+    }
+    assert.equal((await flow.run("node-2", { ...message })).error?.code, "ERR_INPUT");
+    await flow.run("node", { ...message, transactionReference: "OWN" });
+    await flow.run("node", { control: "", payload: "SCAN" });
+    assert.deepEqual(arrived(), [null, null, "OWN", "SCAN"]);
+  });
+
   it("is not read from the payload by a node that is set to take it from elsewhere", async () => {
     await start([{ ...acting[0], transactionReference: "order.id" }]);
     await flow.run("node", { payload: "SCAN" });

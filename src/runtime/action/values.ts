@@ -105,8 +105,8 @@ export async function readReferences(values: ValueReader, given: ReferenceProper
 }
 
 /**
- * Reads the references of a parcel. If the message has no transactionReference, the text or number in msg.payload is
- * the reference, as a scan is. A node whose reference is set to come from elsewhere ignores the payload.
+ * Reads the references of a parcel. If the message has no transactionReference, the text or number in msg.payload is the
+ * reference, as a scan is; not that of a control code, nor for a node whose reference is set to come from elsewhere.
  */
 export async function readParcel(
   values: ValueReader,
@@ -117,7 +117,7 @@ export async function readParcel(
   if (references.transactionReference !== undefined || !isFromScan(given)) {
     return references;
   }
-  const transactionReference = scanOf(msg.payload);
+  const transactionReference = scanOf(msg["control"]) === undefined ? scanOf(msg.payload) : undefined;
   return transactionReference === undefined ? references : { ...references, transactionReference };
 }
 
