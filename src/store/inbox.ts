@@ -44,7 +44,10 @@ export interface Unsent {
   readonly hasMore: boolean;
 }
 
-/** A record that nobody has handled for longer is not sent again: by then its receiver has found another way. */
+/**
+ * A record that was sent and not handled for longer is not sent again: by then its receiver has found another way. One that
+ * was never sent is, however old it is: its sender was told that it is accepted, and the clock may have been wrong.
+ */
 const resendWithinMs = 7 * 24 * 3_600_000;
 /** How long a handled record can be looked up, and recognized as a duplicate. */
 const keepHandledMs = 90 * 24 * 3_600_000;
@@ -139,7 +142,7 @@ export class Inbox {
     const [taken = []] = await this.#database.transaction([
       {
         sql: `UPDATE records SET worker_id = ? WHERE record_id IN
-          (SELECT record_id FROM records WHERE node_id = ? AND handled_at IS NULL AND received_at > ?
+          (SELECT record_id FROM records WHERE node_id = ? AND handled_at IS NULL AND ${isSentAgain}
             AND worker_id IN (${ended.sql}) LIMIT ? ${skipLocked}) RETURNING record_id`,
         values: [worker.id, this.#nodeId, this.#resendSince(), ...ended.values, mostTaken],
       },
@@ -156,7 +159,7 @@ export class Inbox {
     const [rows = []] = await this.#database.transaction([
       {
         sql: `SELECT record_id, record, record_sha256, received_by_run FROM records
-          WHERE node_id = ? AND handled_at IS NULL AND record_id > ? AND received_at > ?
+          WHERE node_id = ? AND handled_at IS NULL AND record_id > ? AND ${isSentAgain}
             AND (sent_by_run IS NULL OR sent_by_run <> ?) AND ${own.sql}
           ORDER BY record_id LIMIT ?`,
         values: [this.#nodeId, after, this.#resendSince(), this.#runId, ...own.values, limit],
@@ -171,12 +174,12 @@ export class Inbox {
     };
   }
 
-  /** Counts the unhandled records that are too old to be sent again. They stay unchanged. */
+  /** Counts the unhandled records that were sent too long ago to be sent again. They stay unchanged. */
   async countTooOld(): Promise<number> {
     const [rows = []] = await this.#database.transaction([
       {
         sql: `SELECT count(*) AS too_old FROM records
-          WHERE node_id = ? AND handled_at IS NULL AND received_at <= ?`,
+          WHERE node_id = ? AND handled_at IS NULL AND NOT ${isSentAgain}`,
         values: [this.#nodeId, this.#resendSince()],
       },
     ]);
@@ -189,7 +192,7 @@ export class Inbox {
     const own = this.#own();
     await this.#database.transaction(
       recordIds.map((recordId) => ({
-        sql: `UPDATE records SET sent_at = ?, sent_by_run = ? WHERE record_id = ? AND ${own.sql}`,
+        sql: `UPDATE records SET sent_at = COALESCE(sent_at, ?), sent_by_run = ? WHERE record_id = ? AND ${own.sql}`,
         values: [now, this.#runId, recordId, ...own.values],
       })),
     );
@@ -235,6 +238,9 @@ export class Inbox {
     return new Date(this.#now().getTime() - resendWithinMs).toISOString();
   }
 }
+
+/** The condition for unhandled records that a restart sends, with `#resendSince()` as its value. */
+const isSentAgain = "(sent_at IS NULL OR sent_at > ?)";
 
 /** Reads the record of a row, or returns the row's number if its content is not what was written. */
 function readRow(row: Row, runId: string): InboxRecord | number {

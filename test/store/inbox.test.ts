@@ -129,13 +129,35 @@ describeDatabases("the inbox of a store", (open) => {
     assert.deepEqual(damaged, [1]);
   });
 
-  it("does not send a record after a week, says how many there are, and keeps them", async () => {
+  it("sends what was accepted and never sent, also after an outage of more than a week", async () => {
     await inbox().add(record(1), hourMs);
     clock.advance(8 * 24 * hourMs);
+    assert.deepEqual(await idsOf(inbox("run 2")), ["1"]);
+    assert.equal(await inbox("run 2").countTooOld(), 0);
+  });
+
+  it("sends what was accepted while the clock was behind, once that is right", async () => {
+    clock.advance(-400 * 24 * hourMs);
+    const sent = await inbox().add(record(1), hourMs);
     await inbox().add(record(2), hourMs);
+    await inbox().sent([Number(sent)]);
+    clock.advance(400 * 24 * hourMs);
     assert.deepEqual(await idsOf(inbox("run 2")), ["2"]);
+    assert.equal(await inbox("run 2").countTooOld(), 1, "the one that the flow has received");
+  });
+
+  it("sends a record for a week after it was first sent, says how many are older, and keeps them", async () => {
+    const number = Number(await inbox().add(record(1), hourMs));
+    clock.advance(8 * 24 * hourMs);
+    await inbox("run 2").sent([number]);
+    clock.advance(6 * 24 * hourMs);
+    assert.deepEqual(await idsOf(inbox("run 3")), ["1"]);
+    await inbox("run 3").sent([number]);
+    await inbox().add(record(2), hourMs);
+    clock.advance(24 * hourMs + 1);
+    assert.deepEqual(await idsOf(inbox("run 4")), ["2"]);
     await inbox().removeOld();
-    assert.equal(await inbox("run 2").countTooOld(), 1);
+    assert.equal(await inbox("run 4").countTooOld(), 1);
   });
 
   it("removes what was handled long ago", async () => {
