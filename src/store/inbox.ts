@@ -214,16 +214,18 @@ export class Inbox {
     return rows.length;
   }
 
-  /** Removes records that were handled long ago; to be called from time to time. */
-  async removeOld(): Promise<void> {
+  /** Removes some records that were handled and arrived long ago, and returns whether there may be more. */
+  async removeOld(): Promise<boolean> {
     const before = new Date(this.#now().getTime() - keepHandledMs).toISOString();
-    await this.#database.transaction([
+    const [removed = []] = await this.#database.transaction([
       {
         sql: `DELETE FROM records WHERE record_id IN
-          (SELECT record_id FROM records WHERE received_at < ? AND handled_at IS NOT NULL LIMIT ?)`,
+          (SELECT record_id FROM records WHERE received_at < ? AND handled_at IS NOT NULL LIMIT ? ${skipLocked})
+          RETURNING record_id`,
         values: [before, mostRemoved],
       },
     ]);
+    return removed.length === mostRemoved;
   }
 
   /** The condition for records of this worker; one that is alone has all. */

@@ -1,35 +1,11 @@
 import assert from "node:assert/strict";
+import { Hours } from "../store/hours.ts";
 import { fillArchive } from "./packages.ts";
 import { storeKinds, withPlace, type OpenedStore } from "./store-places.ts";
 import { openArchive, until } from "./support.ts";
 
 const dayMs = 24 * 3_600_000;
 const daysAgo = (days: number): string => new Date(Date.now() - days * dayMs).toISOString();
-
-/** Calls back what this process would do each hour. Other intervals stay as they are. */
-class Hours {
-  readonly #real = globalThis.setInterval;
-  readonly #each = new Set<() => void>();
-
-  constructor() {
-    const start = (fire: () => void, ms: number): NodeJS.Timeout => {
-      const timer = this.#real(fire, ms);
-      if (ms === 3_600_000) {
-        this.#each.add(fire);
-      }
-      return timer;
-    };
-    Object.assign(globalThis, { setInterval: start });
-  }
-
-  pass(): void {
-    this.#each.forEach((fire) => fire());
-  }
-
-  close(): void {
-    Object.assign(globalThis, { setInterval: this.#real });
-  }
-}
 
 /** Makes many rows of the only job, with other ids. */
 async function copyJob({ query }: OpenedStore, count: number, endedAt: string): Promise<void> {

@@ -209,7 +209,7 @@ describe("a webhook's records in a store", () => {
       return status;
     });
     // The record is written, and the database has not said so.
-    while (database.asked < 3) {
+    while (database.asked < 4) {
       await new Promise((resolve) => setImmediate(resolve));
     }
     await test.database.transaction([{ sql: "SELECT 1 AS one" }]);

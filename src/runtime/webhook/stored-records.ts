@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { TransactionRecord } from "../../model/shapes.ts";
 import type { HandledParcel } from "../../store/handled-records.ts";
+import { HourlyRemoval } from "../../store/hourly-removal.ts";
 import { Inbox } from "../../store/inbox.ts";
 import { settledWithin } from "../../time/settled-within.ts";
 import type { DatabaseLease } from "../../store/store-databases.ts";
@@ -44,7 +45,6 @@ const longestDelayMs = 30_000;
  * a megabyte.
  */
 const pageSize = 32;
-const removeEveryMs = 3_600_000;
 const takeOverEveryMs = 5_000;
 /** A deploy waits no longer for a disk that does not answer. */
 const noteWithinMs = 5_000;
@@ -61,11 +61,11 @@ export class StoredRecords implements RecordKeeper {
   readonly #closing = new AbortController();
   #lease: DatabaseLease | undefined;
   #inbox: Promise<Inbox> | undefined;
+  #removal: HourlyRemoval | undefined;
   /** Records that were left over and not delivered yet. */
   readonly #outstanding = new Set<number>();
   #onDelivered: (() => void) | undefined;
   #sent: number[] = [];
-  #removedAt = performance.now();
   readonly #read = (): void => void this.#readWhenThere();
 
   constructor(store: LeasesDatabase, options: StoredRecordsOptions) {
@@ -137,7 +137,7 @@ export class StoredRecords implements RecordKeeper {
       progress.read = undefined;
     }
     if (this.#lease !== undefined) {
-      await settledWithin(this.#noteSent(), noteWithinMs);
+      await settledWithin(Promise.all([this.#noteSent(), this.#removal?.stop()]), noteWithinMs);
       await this.#lease.release();
     }
   }
@@ -173,11 +173,13 @@ export class StoredRecords implements RecordKeeper {
     const { nodeId, runId } = this.#options;
     const lease = await this.#store.lease();
     this.#lease = lease;
-    if (this.#closing.signal.aborted) {
-      await lease.release();
-    }
     const { database, worker, arrivals } = lease;
     const inbox = new Inbox(database, { nodeId, runId, worker, arrivals });
+    if (this.#closing.signal.aborted) {
+      await lease.release();
+    } else {
+      this.#removal = new HourlyRemoval(() => inbox.removeOld(), true);
+    }
     if (!worker.isAlone) {
       void this.#takeOver(inbox);
     }
@@ -267,10 +269,6 @@ export class StoredRecords implements RecordKeeper {
       const inbox = await this.#inbox;
       await inbox?.sent(sent);
       sent.forEach((recordId) => this.#options.progress.inHand.delete(recordId));
-      if (performance.now() - this.#removedAt > removeEveryMs) {
-        this.#removedAt = performance.now();
-        await inbox?.removeOld();
-      }
     } catch (error) {
       // A record that is not noted as sent is sent again after a restart.
       this.#options.onTrouble(error);

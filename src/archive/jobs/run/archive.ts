@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { HourlyRemoval } from "../../../store/hourly-removal.ts";
 import type { DatabaseLease } from "../../../store/store-databases.ts";
 import { settledWithin } from "../../../time/settled-within.ts";
 import { asFileError, stateFolderName, type ArchiveDisk } from "../../archive-disk.ts";
@@ -7,7 +8,6 @@ import type { OpenedPackages } from "../../place/open-packages.ts";
 import { TransactionFinder } from "../../find/transaction-finder.ts";
 import { ActiveJobs } from "./active-jobs.ts";
 import { claimPlace } from "./claim-place.ts";
-import { EndedJobs } from "./ended-jobs.ts";
 import { isSaved, openAside } from "./open-aside.ts";
 import { AbandonedJobs, type TakenOver, type Taker } from "../table/abandoned-jobs.ts";
 import { JobIntake } from "./job-intake.ts";
@@ -68,7 +68,7 @@ export class Archive implements JobStore {
   /** Null if the media of failed jobs stay on this computer. */
   readonly #aside: AsideMedia | null;
   readonly #abandoned: AbandonedJobs;
-  #ended: EndedJobs | null = null;
+  #ended: HourlyRemoval | null = null;
   /** The ids of the open jobs that this process has, or still ends. */
   readonly #present = new Set<string>();
   readonly #atWork = new TrackedWork();
@@ -142,7 +142,7 @@ export class Archive implements JobStore {
       }
       const removeEnded = (): Promise<boolean> =>
         earlier.removeEnded(keepEndedDays, async (job, items) => await isSaved(aside, job, items));
-      archive.#ended = new EndedJobs(removeEnded, await removeEnded());
+      archive.#ended = new HourlyRemoval(removeEnded, await removeEnded());
       return { archive, findings: { movedAside, damagedJobs: damaged } };
     } catch (error) {
       throw asFileError(error, join(folder, stateFolderName), folder);

@@ -1,10 +1,10 @@
 const hourMs = 3_600_000;
 
 /**
- * Removes jobs that have ended long ago from a database: each hour, because a process may run for months. `remove` removes some of
- * them, so that nothing waits long for the database, and returns whether there may be more.
+ * Removes what is old from a database: each hour, because a process may run for months. `remove` removes some rows, so that
+ * nothing waits long for the database, and returns whether there may be more.
  */
-export class EndedJobs {
+export class HourlyRemoval {
   readonly #remove: () => Promise<boolean>;
   readonly #timer: NodeJS.Timeout;
   #isStopped = false;
@@ -26,7 +26,7 @@ export class EndedJobs {
     await this.#running;
   }
 
-  /** What cannot be removed now is removed by a later run: while the database fails, the jobs say so themselves. */
+  /** What cannot be removed now is removed by a later run: while the database fails, those who use it say so. */
   async #run(): Promise<void> {
     try {
       while (!this.#isStopped && (await this.#remove())) {
