@@ -25,29 +25,48 @@ export function decode<const TSchema extends v.GenericSchema>(
 }
 
 // Schemas of fields in data from the network. Each has a description and, as the last schema of its pipe, the type of
-// the value once it was read: types and documentation are generated from there (tools/write-docs).
+// the value once it was read: types and documentation are generated from there (tools/write-docs). What is missing or
+// cannot be used is null: one odd field must not cost a whole record.
 
 const nullableText = v.nullable(v.string());
 const nullableNumber = v.nullable(v.number());
+const nullableInteger = v.nullable(v.pipe(v.number(), v.integer()));
 const nullableFlag = v.nullable(v.boolean());
 
 const wireText = v.optional(v.nullable(v.pipe(v.union([v.string(), v.number()]), v.transform(String))), null);
-/** This schema comes first, so that the error describes it in words. */
+const emptyText = v.pipe(
+  v.string(),
+  v.trim(),
+  v.empty(),
+  v.transform(() => null),
+);
 const numberInWords = v.pipe(v.string(), v.trim(), v.decimal(), v.transform(Number));
-const wireDecimal = v.optional(v.nullable(v.union([numberInWords, v.number()])), null);
+const wireDecimal = v.optional(v.nullable(v.union([emptyText, numberInWords, v.number()])), null);
+const integerInWords = v.pipe(v.string(), v.trim(), v.regex(/^-?\d{1,9}$/), v.transform(Number));
+const wireCode = v.pipe(v.union([integerInWords, v.number()]), v.integer());
 const wireId = v.pipe(v.union([v.string(), v.number()]), v.transform(String), v.nonEmpty());
 
-/** A text that some surfaces send as a number; null if it is missing. */
-export const text = (meaning: string) => v.pipe(wireText, nullableText, v.description(meaning));
-
-export const number = (meaning: string) =>
-  v.pipe(v.optional(nullableNumber, null), nullableNumber, v.description(meaning));
+/** A text that some surfaces send as a number. */
+export const text = (meaning: string) =>
+  v.pipe(v.fallback(wireText, null), nullableText, v.description(meaning));
 
 export const flag = (meaning: string) =>
-  v.pipe(v.optional(nullableFlag, null), nullableFlag, v.description(meaning));
+  v.pipe(v.fallback(v.optional(nullableFlag, null), null), nullableFlag, v.description(meaning));
 
 /** A number that some surfaces send as text ("0.5"). */
-export const decimal = (meaning: string) => v.pipe(wireDecimal, nullableNumber, v.description(meaning));
+export const decimal = (meaning: string) =>
+  v.pipe(v.fallback(wireDecimal, null), nullableNumber, v.description(meaning));
+
+/** A number that is not guessed: a text that is no number is refused. */
+export const figure = wireDecimal;
+
+/** The number of an error, which some surfaces send as text. */
+export const code = (meaning: string) =>
+  v.pipe(v.fallback(v.nullish(wireCode, null), null), nullableInteger, v.description(meaning));
+
+/** The number of an error, without which nothing can be said about the rest. */
+export const requiredCode = (meaning: string) =>
+  v.pipe(wireCode, v.number(), v.integer(), v.description(meaning));
 
 /** An id: opaque text, also where it is sent as an integer. */
 export const id = (meaning: string) => v.pipe(wireId, v.string(), v.description(meaning));

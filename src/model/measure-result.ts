@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { beginning, phrase, type Phrase } from "../errors/interpolation.ts";
-import { decimal, decode, flag, number, text } from "./decode.ts";
+import { code, decimal, decode, figure, flag, requiredCode, text } from "./decode.ts";
 import type { MeasureSource } from "./measurement.ts";
 import type { MeasureResult } from "./shapes.ts";
 
@@ -8,18 +8,18 @@ import type { MeasureResult } from "./shapes.ts";
 export const measuredObjectSchema = v.pipe(
   v.looseObject({
     trackId: v.pipe(
-      v.nullish(v.union([v.number(), v.string()]), null),
+      v.fallback(v.nullish(v.union([v.number(), v.string()]), null), null),
       v.nullable(v.union([v.number(), v.string()])),
       v.description(
         "The number by which the device tracks the object; a text if a number cannot represent it exactly.",
       ),
     ),
-    errorCode: number("0: this object was measured."),
+    errorCode: code("0: this object was measured."),
     errorMessage: text("A text for people. Base decisions on errorCode."),
-    rotationAngle: number("Degrees by which the object is turned on the table."),
-    length: number("In dimsUnitOfMeasure."),
-    width: number("In dimsUnitOfMeasure."),
-    height: number("In dimsUnitOfMeasure."),
+    rotationAngle: decimal("Degrees by which the object is turned on the table."),
+    length: decimal("In dimsUnitOfMeasure."),
+    width: decimal("In dimsUnitOfMeasure."),
+    height: decimal("In dimsUnitOfMeasure."),
   }),
   v.description("One object on the table."),
 );
@@ -32,26 +32,28 @@ const wireResult = v.looseObject({
   customReference2: text("What the host gave with the measure."),
   customReference3: text("What the host gave with the measure."),
   imageIdentifier: text("For fetch image; null if there is none, as through the cloud."),
-  elapsedMs: number("How long the device took, in milliseconds."),
+  elapsedMs: decimal("How long the device took, in milliseconds."),
   dateTimeLocal: text("When it was measured, by the device's clock and time zone (ISO 8601 with offset)."),
   dateTimeUtc: text("When it was measured, in UTC (ISO 8601)."),
-  errorCode: v.pipe(
-    v.number(),
-    v.integer(),
-    v.description("0: success. Any other is the device's own number."),
-  ),
+  errorCode: requiredCode("0: success. Any other is the device's own number."),
   errorMessage: text("A text for people. Base decisions on errorCode."),
-  objectCount: number("How many objects the device counts."),
+  objectCount: decimal("How many objects the device counts."),
   dimsUnitOfMeasure: text("Unit of length, width and height, such as cm or in."),
   weightUnitOfMeasure: text("Unit of weight, such as kg or lb."),
   measurementFidelity: decimal("Step of the dimensions, in their unit: 1, 0.5, 0.2."),
   legalForTrade: flag("Whether the device measured in its Legal for Trade mode."),
-  weight: number("In weightUnitOfMeasure."),
+  weight: decimal("In weightUnitOfMeasure."),
   objectId: text("Often empty."),
   measuredObjects: v.pipe(
-    v.nullish(v.array(measuredObjectSchema), []),
+    v.fallback(v.nullish(v.array(measuredObjectSchema), []), []),
     v.description("The objects on the table; empty if nothing was found."),
   ),
+});
+
+/** Of a successful measurement, no dimension and no weight is null because it could not be read. */
+const wireFigures = v.looseObject({
+  weight: figure,
+  measuredObjects: v.nullish(v.array(v.looseObject({ length: figure, width: figure, height: figure }))),
 });
 
 const { weight, dimsUnitOfMeasure, weightUnitOfMeasure, ...otherEntries } = wireResult.entries;
@@ -129,6 +131,9 @@ export function decodeMeasureResult(value: unknown, source: MeasureSource): Meas
   const fields = source === "earlier-device" ? rename(value) : value;
   const result = decode(wireResult, fields);
   const { errorCode, objectCount, measuredObjects } = result;
+  if (errorCode === 0) {
+    decode(wireFigures, fields);
+  }
   const ok =
     errorCode === 0 &&
     measuredObjects.length > 0 &&

@@ -217,8 +217,8 @@ export interface TransactionRecord {
   legacyId: string | null;
   /** ID of the device in the cloud, as device list has it. */
   deviceClientId: string | null;
-  /** 0: success. Any other is the device's own number. */
-  errorCode: number;
+  /** 0: success. Any other is the device's own number; null if the record has none. */
+  errorCode: number | null;
   /** A text for people. Base decisions on errorCode. */
   errorMessage: string | null;
   /** When it was measured, in UTC (ISO 8601). */
@@ -262,6 +262,10 @@ export interface TransactionRecord {
   deviceSerialNumber: string | null;
   /** The number of its approval or verification for trade, from the same config node. */
   deviceCertificate: string | null;
+  /** What was posted in the fields that are null because it cannot be used. */
+  unreadable?: {
+    [field: string]: unknown;
+  };
   [field: string]: unknown;
 }
 

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { decimal, decode, flag, id, text } from "./decode.ts";
+import { code, decimal, decode, flag, id, text } from "./decode.ts";
 import type { TransactionRecord } from "./shapes.ts";
 
 /**
@@ -9,12 +9,7 @@ const wireRecord = v.looseObject({
   transactionId: id("For media list, fetch media and archive; opaque text."),
   legacyId: text("The integer beside a GUID (version 2 of the record), as text."),
   deviceClientId: text("ID of the device in the cloud, as device list has it."),
-  errorCode: v.pipe(
-    v.union([v.number(), v.pipe(v.string(), v.trim(), v.regex(/^-?\d{1,9}$/), v.transform(Number))]),
-    v.number(),
-    v.integer(),
-    v.description("0: success. Any other is the device's own number."),
-  ),
+  errorCode: code("0: success. Any other is the device's own number; null if the record has none."),
   errorMessage: text("A text for people. Base decisions on errorCode."),
   dateTimeUtc: text("When it was measured, in UTC (ISO 8601)."),
   elapsedMs: decimal("How long the device took, in milliseconds."),
@@ -45,6 +40,12 @@ export const transactionRecordSchema = v.pipe(
     ok: v.pipe(v.boolean(), v.description("Whether errorCode is 0.")),
     source: v.pipe(v.literal("webhook"), v.description("Always webhook.")),
     ...wireRecord.entries,
+    unreadable: v.exactOptional(
+      v.pipe(
+        v.looseObject({}),
+        v.description("What was posted in the fields that are null because it cannot be used."),
+      ),
+    ),
   }),
   v.description(
     "One measurement as the cloud's webhook reports it. Both versions of the cloud's record are converted to this shape: v1 with an integer ID, v2 with a GUID and the integer as legacyId. A value that a version does not have is null. Unknown fields are passed on.",
@@ -61,10 +62,19 @@ const recordNames: ReadonlyMap<string, string> = new Map([
   ["weightUnitOfMeasureCd", "weightUnitOfMeasure"],
 ]);
 
-/** Reads a transaction record of either version; throws a ShapeError if it is not one. */
+/** Reads a transaction record of either version; throws a ShapeError if it is not one: if it has no id. */
 export function decodeTransactionRecord(value: unknown): TransactionRecord {
-  const fields = decode(wireRecord, rename(value));
-  return { ...fields, ok: fields.errorCode === 0, source: "webhook" };
+  const given = decode(v.looseObject({}), rename(value));
+  const fields = decode(wireRecord, given);
+  const unreadable = Object.entries(given).filter(
+    ([name, field]) => fields[name] === null && field !== null && field !== "",
+  );
+  return {
+    ...fields,
+    ...(unreadable.length === 0 ? {} : { unreadable: Object.fromEntries(unreadable) }),
+    ok: fields.errorCode === 0,
+    source: "webhook",
+  };
 }
 
 /** A field that already has the name of a renamed field is overwritten by it. */

@@ -109,7 +109,7 @@ const record: Answer = {
   id: { wire: guid, name: "transactionId", required: true },
   legacyId: { wire: 905865, value: "905865" },
   deviceClientId: { wire: guid },
-  errorCode: { wire: 3, required: true },
+  errorCode: { wire: 3 },
   errorDescription: { wire: "0-SUCCESS", name: "errorMessage" },
   transactionDateTime: { wire: "2026-03-01T09:00:00Z", name: "dateTimeUtc" },
   elapsedTimeMilliseconds: { wire: 812, name: "elapsedMs" },

@@ -116,7 +116,7 @@ describe("the library", () => {
       assert.deepEqual([ok, barcodeReference], [true, "B"]);
     });
 
-    for (const body of ["", "[]", "{", '{"id":1}', Buffer.from([0xff]), null, undefined, 7]) {
+    for (const body of ["", "[]", "{", '{"errorCode":0}', Buffer.from([0xff]), null, undefined, 7]) {
       it(`refuses ${JSON.stringify(body) ?? "undefined"} with a code`, () => {
         assert.equal(failure(() => readTransactionRecord(body)).code, "ERR_BAD_RESPONSE");
       });

@@ -35,6 +35,13 @@ describe("records of the cloud", () => {
     assert.equal(decodeDevice({ id: "1", name: null }).lastHeartbeatUtc, null);
   });
 
+  it("a field that cannot be used is null: it costs neither its record nor the others of a list", () => {
+    assert.deepEqual(decodeMediaList([{ contentId: "a", contentType: {} }, { contentId: "b" }]), [
+      { contentId: "a", contentType: null, description: null },
+      { contentId: "b", contentType: null, description: null },
+    ]);
+  });
+
   const shapeless: [string, () => unknown][] = [
     ["an object for a list", () => decodeMediaList({})],
     ["null for a list", () => decodeDevices(null)],
@@ -42,7 +49,6 @@ describe("records of the cloud", () => {
     ["no contentId", () => decodeMediaList([{ contentType: "image/jpeg" }])],
     ["an empty contentId", () => decodeMediaList([{ contentId: "" }])],
     ["a contentId of null", () => decodeMediaList([{ contentId: null }])],
-    ["a contentType that is an object", () => decodeMediaList([{ contentId: "a", contentType: {} }])],
     ["a device without id", () => decodeDevice({ name: "Dock" })],
     ["a list for a device", () => decodeDevice([{ id: "1" }])],
     ["a terminal whose id is an object", () => decodeTerminal({ id: {} })],

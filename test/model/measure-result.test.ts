@@ -293,14 +293,9 @@ describe("the result of a measure", () => {
       value,
     ]),
     ...Object.entries({
-      errorCode: ["0", null, 0.5, true, "s3cr3t"],
-      objectCount: ["1", true, {}],
-      elapsedMs: ["1"],
-      weight: ["heavy", [1]],
-      measurementFidelity: ["half", "", "0,5", true, "1e3"],
-      legalForTrade: ["true", 0],
-      transactionReference: [true, {}, []],
-      measuredObjects: [{}, "x", [1], [null], [{ length: "1" }], [{ errorCode: "0" }]],
+      errorCode: ["", null, 0.5, true, "s3cr3t"],
+      weight: ["heavy", "0,5", [1]],
+      measuredObjects: [{}, "x", [1], [null], [{ length: "1,5" }], [{ height: true }]],
     }).flatMap(([name, values]) =>
       values.map((value): [string, unknown] => [
         `${name} ${JSON.stringify(value)}`,
@@ -319,6 +314,37 @@ describe("the result of a measure", () => {
       }
     });
   }
+
+  // What was measured must not be lost because of a field beside it; the exact answer stays on the message.
+  for (const [name, values] of Object.entries({
+    objectCount: [true, {}, "one"],
+    elapsedMs: ["fast", []],
+    measurementFidelity: ["half", "", "0,5", true, "1e3"],
+    legalForTrade: ["true", 0],
+    transactionReference: [true, {}, []],
+    weight: [""],
+  })) {
+    for (const given of values) {
+      it(`${name} ${JSON.stringify(given)} is null`, () => {
+        const result = read({ ...newer, [name]: given });
+        assert.deepEqual([result[name], result["measuredObjects"]], [null, [object]]);
+      });
+    }
+  }
+
+  it("figures and error codes that come as text are read as numbers", () => {
+    const measured = { ...object, errorCode: "0", length: "10.3", width: " 12.1" };
+    const texts = { errorCode: "0", objectCount: "1", weight: "2.8", measuredObjects: [measured] };
+    assert.deepEqual(read({ ...newer, ...texts }), read(newer));
+  });
+
+  it("a failure is reported whatever its figures are", () => {
+    const measured = [{ ...object, errorCode: 4, length: "N/A", trackId: {} }];
+    const failed = read({ ...newer, errorCode: 17, weight: "?", measuredObjects: measured });
+    assert.deepEqual([failed["ok"], failed["errorCode"], failed["weight"]], [false, 17, null]);
+    assert.deepEqual(failed["measuredObjects"], [{ ...object, errorCode: 4, length: null, trackId: null }]);
+    assert.deepEqual(read({ ...newer, errorCode: 17, measuredObjects: "none" })["measuredObjects"], []);
+  });
 
   it("a track id that no number holds stays exact", () => {
     const { measuredObjects } = decodeMeasureResult(
