@@ -1,5 +1,5 @@
 import { DimensionerError } from "../errors/dimensioner-error.ts";
-import { readShape, refuseHtml, type HttpResponse } from "../http/response.ts";
+import { readMeasurement, readShape, refuseHtml, type HttpResponse } from "../http/response.ts";
 import { deviceKeyOf, type Command, type Peer, type Read } from "../http/call.ts";
 import { CommandQueues } from "../http/command-queue.ts";
 import { startDownload, type DownloadOptions } from "../http/download.ts";
@@ -16,7 +16,6 @@ import {
 } from "../model/cloud-records.ts";
 import type { CloudDevice, MediaItem, Terminal } from "../model/shapes.ts";
 import type { Download } from "../model/download.ts";
-import { decodeMeasureResult } from "../model/measure-result.ts";
 import type { Measurement, References } from "../model/measurement.ts";
 import { listLimits, recordLimits } from "../model/parse-json.ts";
 import { checkCall } from "./arguments.ts";
@@ -156,14 +155,7 @@ export class CloudClient {
     checkCall("remote measure", "not-sent", { deviceReference, transactionReference, options });
     const command = this.#calls.trigger("measure", deviceReference, { transactionReference });
     const response = await this.#send(deviceReference, command, options);
-    const { text: rawResponse, value: result } = readShape(
-      this.peer,
-      command,
-      response,
-      recordLimits,
-      (value) => decodeMeasureResult(value, "cloud"),
-    );
-    return { result, rawResponse };
+    return readMeasurement(this.peer, command, response, "cloud");
   }
 
   /** Lists the registered devices. It has no effect, so it can also be used to test a token. */

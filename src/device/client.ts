@@ -1,4 +1,4 @@
-import { readShape } from "../http/response.ts";
+import { readMeasurement, readShape } from "../http/response.ts";
 import { deviceKeyOf, type Command, type Peer, type Read } from "../http/call.ts";
 import { CommandQueues } from "../http/command-queue.ts";
 import type { DownloadOptions } from "../http/download.ts";
@@ -8,7 +8,6 @@ import { Transport, type CallOptions, type CommandOptions } from "../http/transp
 import { decode, text } from "../model/decode.ts";
 import type { Download } from "../model/download.ts";
 import type { Measurement, References } from "../model/measurement.ts";
-import { decodeMeasureResult } from "../model/measure-result.ts";
 import { recordLimits } from "../model/parse-json.ts";
 import * as v from "valibot";
 import { checkCall } from "./arguments.ts";
@@ -84,14 +83,7 @@ export class DeviceClient {
     };
     const target = { deviceKey: deviceKeyOf(this.peer) };
     const response = await this.#transport.sendCommand(command, target, options);
-    const { text: rawResponse, value: result } = readShape(
-      this.peer,
-      command,
-      response,
-      recordLimits,
-      (value) => decodeMeasureResult(value, this.#profile.surface),
-    );
-    return { result, rawResponse };
+    return readMeasurement(this.peer, command, response, this.#profile.surface);
   }
 
   /** Starts a recording; the references are kept with the video in Video Only mode. Destroys the saved video. */

@@ -43,6 +43,8 @@ export interface FailureFacts {
   readonly statusCode?: number;
   readonly errorCode?: number;
   readonly url?: string;
+  /** The exact answer to a command, if one has come that cannot be used: it cannot be asked for again. */
+  readonly rawResponse?: string | undefined;
   /** The underlying error. It is kept as the error's `cause`, without credentials. */
   readonly cause?: unknown;
 }

@@ -19,8 +19,10 @@ export class DimensionerError extends Error {
   readonly sentence: SentenceKey;
   readonly textKey: TextKey;
   readonly values: Values;
+  /** Not a property of its own: whoever logs the error or its details must not write the answer with it. */
+  readonly #rawResponse: string | undefined;
 
-  constructor(sentence: SentenceKey, { cause, ...facts }: FailureFacts, values: Values = {}) {
+  constructor(sentence: SentenceKey, { cause, rawResponse, ...facts }: FailureFacts, values: Values = {}) {
     const outcome = facts.outcome ?? null;
     const { text, hint, textKey } = wordingOf(sentence, facts.surface, outcome);
     const { code, retryable = false } = sentences[sentence];
@@ -29,8 +31,14 @@ export class DimensionerError extends Error {
     this.sentence = sentence;
     this.textKey = textKey;
     this.values = values;
+    this.#rawResponse = rawResponse;
     const isSafe = outcome === null || outcome === "not-sent" || outcome === "refused";
     this.details = { ...facts, outcome, retryable: isSafe && retryable, hint: interpolate(hint, values) };
+  }
+
+  /** The exact answer to a measure that came and could not be used; undefined if none came. */
+  get rawResponse(): string | undefined {
+    return this.#rawResponse;
   }
 }
 

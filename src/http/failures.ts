@@ -20,7 +20,7 @@ export function callFailure(
   sentence: SentenceKey,
   outcome: Outcome | null,
   values: Values = {},
-  more: Pick<FailureFacts, "cause" | "statusCode"> = {},
+  more: Pick<FailureFacts, "cause" | "statusCode" | "rawResponse"> = {},
 ): DimensionerError {
   return new DimensionerError(
     sentence,

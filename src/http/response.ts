@@ -1,11 +1,13 @@
 import { isUtf8 } from "node:buffer";
-import type { DimensionerError } from "../errors/dimensioner-error.ts";
+import type { DimensionerError, FailureFacts } from "../errors/dimensioner-error.ts";
 import { verbatim, phrase, type Values } from "../errors/interpolation.ts";
 import { ByteCollector } from "../model/byte-collector.ts";
 import { ShapeError } from "../model/decode.ts";
-import { JsonLimitError, parseJson, type JsonLimits } from "../model/parse-json.ts";
+import { decodeMeasureResult } from "../model/measure-result.ts";
+import type { Measurement, MeasureSource } from "../model/measurement.ts";
+import { JsonLimitError, parseJson, recordLimits, type JsonLimits } from "../model/parse-json.ts";
 import type { SentenceKey } from "../errors/sentences.ts";
-import type { Call, Peer } from "./call.ts";
+import type { Call, Command, Peer } from "./call.ts";
 import type { Headers, Receiver } from "./exchange.ts";
 import { callFailure, outcomeOf, statusFailure } from "./failures.ts";
 import { readRetryAfterMs } from "./retry.ts";
@@ -124,8 +126,8 @@ interface JsonResponse {
  * their own.
  */
 function readJson(peer: Peer, call: Call, response: HttpResponse, limits: JsonLimits): JsonResponse {
-  const fail = (sentence: SentenceKey, values: Values = {}): DimensionerError =>
-    callFailure(peer, call, sentence, outcomeOf(call, "sent"), values);
+  const fail = (sentence: SentenceKey, values: Values = {}, text?: string): DimensionerError =>
+    callFailure(peer, call, sentence, outcomeOf(call, "sent"), values, answerOf(call, text));
   if (response.body.length === 0) {
     throw fail("responseEmpty");
   }
@@ -140,11 +142,16 @@ function readJson(peer: Peer, call: Call, response: HttpResponse, limits: JsonLi
     return { text, value: parseJson(text.replace(/^\uFEFF/, ""), limits) };
   } catch (error) {
     if (error instanceof JsonLimitError) {
-      throw fail("jsonTooLarge", { problem: error.problem });
+      throw fail("jsonTooLarge", { problem: error.problem }, text);
     }
     // The parser's message quotes the body, which may contain the token.
-    throw fail("responseNotJson", { problem: phrase("notJson") });
+    throw fail("responseNotJson", { problem: phrase("notJson") }, text);
   }
+}
+
+/** A read can be repeated, but what a command has done is told once: its answer is kept as it came. */
+function answerOf(call: Call, rawResponse: string | undefined): Pick<FailureFacts, "rawResponse"> {
+  return call.acts ? { rawResponse } : {};
 }
 
 /** Decodes the body into the type that the API promises. */
@@ -160,10 +167,31 @@ export function readShape<T>(
     return { text, value: decode(value) };
   } catch (error) {
     if (error instanceof ShapeError) {
-      throw callFailure(peer, call, "responseShape", outcomeOf(call, "sent"), { problem: error.problem });
+      const { problem } = error;
+      throw callFailure(
+        peer,
+        call,
+        "responseShape",
+        outcomeOf(call, "sent"),
+        { problem },
+        answerOf(call, text),
+      );
     }
     throw error;
   }
+}
+
+/** Reads what a measure has found, with the exact text. */
+export function readMeasurement(
+  peer: Peer,
+  command: Command,
+  response: HttpResponse,
+  source: MeasureSource,
+): Measurement {
+  const { text: rawResponse, value: result } = readShape(peer, command, response, recordLimits, (value) =>
+    decodeMeasureResult(value, source),
+  );
+  return { result, rawResponse };
 }
 
 /**

@@ -367,5 +367,7 @@ export interface ErrorMessage {
     cause: ErrorDetails;
     [field: string]: unknown;
   };
+  /** Of measure and remote trigger: the response exactly as it was received, if one came. */
+  rawResponse?: string;
   [field: string]: unknown;
 }

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { inspect } from "node:util";
 import { DeviceClient } from "../../src/device/client.ts";
 import type { Generation, ImageKind } from "../../src/device/generations.ts";
 import { readToBuffer } from "../../src/media/read-to-buffer.ts";
@@ -101,6 +102,14 @@ describe("the device's client", () => {
       socket.write("0\r\n\r\n");
     });
     assert.equal((await client.measure()).rawResponse, text);
+  });
+
+  it("an answer that cannot be used is on the error as it came, and in nothing that is logged", async () => {
+    const text = '{"errorCode" :null,\n "weight":2.80 }';
+    const { client } = await connect(measured(text));
+    const error = await failsWith(client.measure(), { code: "ERR_BAD_RESPONSE", outcome: "unknown" });
+    assert.equal(error.rawResponse, text);
+    assert.doesNotMatch(inspect(error, { showHidden: true }) + JSON.stringify(error), /2\.80/);
   });
 
   it("a failed result is returned, not thrown", async () => {

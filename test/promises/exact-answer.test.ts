@@ -15,6 +15,15 @@ const answers: Readonly<Record<SurfaceName, string>> = {
     '"height":3.000}],  "extra":{"b":1,"a":2} }',
 };
 
+/** What was measured is only there: the device is not asked again. */
+const unusable = {
+  "no result": '{ "errorCode":"?", "measuredObjects": [ {"length":10.30} ] }\n',
+  "with a figure that is no number":
+    '{"errorCode":0,"objectCount":1,"measuredObjects":[{"errorCode":0, "length":"10,30"}]}',
+  "not JSON":
+    '{"errorCode":0,"objectCount":1,"weight":NaN, "measuredObjects":[{"errorCode":0,"length":10.30}]}',
+};
+
 describe("the device's answer is on the message byte for byte", () => {
   let sim: Simulator;
   let flow: TestFlow;
@@ -54,5 +63,15 @@ describe("the device's answer is on the message byte for byte", () => {
       assert.equal(error, undefined);
       assert.equal(sent[0]?.msg["rawResponse"], text);
     });
+
+    for (const [what, text] of Object.entries(unusable)) {
+      it(`${surface}: also of an error, where it is ${what}`, async () => {
+        sim.faults.add({ surface, path: "measure$", fault: { kind: "body", text } });
+        const { error } = await flow.run(surface, { transactionReference: "ORDER-1" });
+        assert.equal(error?.code, "ERR_BAD_RESPONSE");
+        const { msg } = flow.ends.at(-1) ?? {};
+        assert.equal(msg?.["rawResponse"], text);
+      });
+    }
   }
 });

@@ -37,6 +37,8 @@ export interface FlowNode {
 export interface End {
   readonly nodeId: string;
   readonly msgId: string;
+  /** What a Catch node gets if there is an error. */
+  readonly msg: Message;
   readonly error: NodeError | undefined;
 }
 
@@ -270,7 +272,8 @@ export class TestFlow {
     this.#runtime.hooks.add(
       "onComplete.test-flow",
       (event: { msg: Message; error?: NodeError; node: Node }) => {
-        const end = { nodeId: event.node.id, msgId: String(event.msg["_msgid"]), error: event.error };
+        const { node, msg, error } = event;
+        const end = { nodeId: node.id, msgId: String(msg["_msgid"]), msg, error };
         this.ends.push(end);
         this.#events.emit("end", end);
       },

@@ -207,6 +207,12 @@ export const sent = {
   }),
   ErrorMessage: message("What a Catch node sends for an error in one of the nodes.", {
     error: payloads.errorObject,
+    rawResponse: v.exactOptional(
+      described(
+        "Of measure and remote trigger: the response exactly as it was received, if one came.",
+        v.string(),
+      ),
+    ),
   }),
 } satisfies Record<string, v.GenericSchema>;
 

@@ -134,7 +134,7 @@ export function serve<TSettings>(
         }
       }
     } catch (error) {
-      end(msg, done, explain(error, job.device));
+      end(msg, done, explain(error, job));
       return;
     }
     end(msg, done);
@@ -156,8 +156,11 @@ export function serve<TSettings>(
     }
   };
 
-  const explain = (error: unknown, device: string | undefined): Error => {
+  const explain = (error: unknown, { msg, device }: Job): Error => {
     if (error instanceof DimensionerError) {
+      if (error.rawResponse !== undefined) {
+        msg["rawResponse"] = error.rawResponse;
+      }
       status.say("failed", failedKeyOf(error));
       return translateError(RED, error, device);
     }
