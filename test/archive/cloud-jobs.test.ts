@@ -230,7 +230,7 @@ describe("archive: jobs of the cloud", () => {
       assert.match(error.message, /video\/mp4/);
       submission.messageSent();
       const nothing = await archive.runner.submit(cloud.intentFor("10", { waitMs: 100 }));
-      await rejectsWith(nothing.end(), "ERR_NOT_FOUND", "notFound");
+      await rejectsWith(nothing.end(), "ERR_MEDIA_INCOMPLETE", "mediaIncomplete");
       nothing.messageSent();
       await archive.close();
       assert.equal((await readPackages(root)).size, 0);

@@ -1,6 +1,6 @@
 import type { CloudClient } from "../../src/cloud/client.ts";
 import type { Intent } from "../../src/archive/packages/intent.ts";
-import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
+import { startSimulator, type Simulator, type StartOptions } from "../../src/simulator/index.ts";
 import { clientOf, intentOf } from "./support.ts";
 
 /** A simulated cloud whose media are archived. */
@@ -12,7 +12,7 @@ export interface SimulatedCloud {
 }
 
 /** Starts a simulated cloud and a client before each test of the suite that calls it, and closes both after the test. */
-export function simulatedCloudOfSuite(): SimulatedCloud {
+export function simulatedCloudOfSuite(options: StartOptions = {}): SimulatedCloud {
   const running: { sim?: Simulator; client?: CloudClient } = {};
   const opened = <T>(thing: T | undefined): T => {
     if (thing === undefined) {
@@ -21,7 +21,7 @@ export function simulatedCloudOfSuite(): SimulatedCloud {
     return thing;
   };
   beforeEach(async () => {
-    running.sim = await startSimulator();
+    running.sim = await startSimulator(options);
     running.client = clientOf(running.sim);
   });
   afterEach(async () => {

@@ -4,6 +4,7 @@ import { diskFacts } from "../../archive-disk.ts";
 import { isToCollect } from "./collect-device.ts";
 import { canGrow, isWhole, leftToSettleMs, missingFrom } from "./completeness.ts";
 import { asksCloud } from "../../packages/intent.ts";
+import { hasContent } from "../table/open-job.ts";
 import type { JobWork, Move, Pause, PollRules, StepJob } from "./job-work.ts";
 
 /** Begins a round: the device, the cloud and the existing packages are each asked once for what is missing. */
@@ -24,8 +25,8 @@ export function continueWithCloud(running: StepJob, work: JobWork): Move {
 
 /**
  * Ends a round. The job is sealed if nothing is missing, or if the wait is over and incomplete packages are kept;
- * otherwise another round follows later. Throws the failure of the round, or ERR_MEDIA_INCOMPLETE or ERR_NOT_FOUND if
- * the wait is over.
+ * otherwise another round follows later. Throws the failure of the round, ERR_MEDIA_INCOMPLETE if the wait is over, or
+ * ERR_NOT_FOUND if the cloud does not know the transaction and nothing is waited for.
  */
 export function endRound(running: StepJob, work: JobWork): Move {
   const { failure } = running.seen;
@@ -76,18 +77,21 @@ function refuseIncomplete(
   missing: readonly Problem[],
 ): void {
   const { intent } = job;
-  const keeps = intent.onIncomplete === "keep";
-  if (unknown !== undefined && !(keeps && job.items.size > 0)) {
-    throw unknown;
-  }
-  if (keeps) {
+  if (intent.onIncomplete === "keep" && (unknown === undefined || hasContent(job))) {
     return;
+  }
+  if (unknown !== undefined && intent.waitMs === 0) {
+    throw unknown;
   }
   const seconds = intent.waitMs / 1000;
   if (intent.sequence !== null) {
     const path = root.asideOf(job);
-    throw new DimensionerError("partsIncomplete", diskFacts, { seconds, missing, path });
+    throw new DimensionerError(
+      "partsIncomplete",
+      { ...diskFacts, cause: unknown },
+      { seconds, missing, path },
+    );
   }
   const facts = asksCloud(intent) ? { surface: cloud(job).peer.surface, operation: "archive" } : diskFacts;
-  throw new DimensionerError("mediaIncomplete", facts, { seconds, missing });
+  throw new DimensionerError("mediaIncomplete", { ...facts, cause: unknown }, { seconds, missing });
 }

@@ -9,6 +9,7 @@ import { asksCloud } from "../../packages/intent.ts";
 import type { JobWork, Move, StepJob, StepName } from "./job-work.ts";
 import { endRound, beginRound, continueWithCloud } from "./collecting-round.ts";
 import { isRetryableJob } from "./retryable-job.ts";
+import { hasContent } from "../table/open-job.ts";
 import { searchOf } from "../table/searches.ts";
 import { positionOf } from "./item-slots.ts";
 import { isUnchanged } from "./store-item.ts";
@@ -175,7 +176,7 @@ export function afterFailure(
   if (!isRetryableJob(error) || leftMs <= 0) {
     const canKeep =
       error instanceof DimensionerError && isRetryableJob(error) && !notOfTheMedia.has(error.code);
-    if (!canKeep || job.intent.onIncomplete === "error" || job.items.size === 0) {
+    if (!canKeep || job.intent.onIncomplete === "error" || !hasContent(job)) {
       throw error;
     }
     return { to: "keep" };

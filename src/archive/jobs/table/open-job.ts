@@ -64,6 +64,11 @@ export function beginCollecting(job: OpenJob): void {
   }
 }
 
+/** Whether there is anything to make a package of: a medium, the measurement or the exact answer. */
+export function hasContent({ items, answer }: Pick<OpenJob, "items" | "answer">): boolean {
+  return items.size > 0 || answer.measurement !== null || answer.raw !== null;
+}
+
 /** What memory keeps of an intent: its long texts are in the database. */
 export function factsOf({
   measurement: _measurement,
