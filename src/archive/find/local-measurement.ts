@@ -42,6 +42,7 @@ export const localMeasurement = v.object({
   references,
   /** The unique id among the references. */
   tag: text,
+  /** Whether the device's own errorCode is 0, as its record says it; an object of it may have failed nevertheless. */
   ok: v.boolean(),
   figures,
   /** The time of the measurement by the device's clock. */
@@ -62,6 +63,7 @@ const words = v.fallback(v.optional(text, null), null);
 
 const result = v.object({
   ok: v.boolean(),
+  errorCode: number,
   length: number,
   width: number,
   height: number,
@@ -83,12 +85,12 @@ export function readLocalMeasurement(by: unknown, measured: unknown): LocalMeasu
     return null;
   }
   const { sentAt, references: sent, tag } = given.output;
-  const { ok, length, width, height, weight, dateTimeUtc, ...units } = read.output;
+  const { ok, errorCode, length, width, height, weight, dateTimeUtc, ...units } = read.output;
   return {
     sentAt,
     references: sent,
     tag,
-    ok,
+    ok: errorCode === null ? ok : errorCode === 0,
     figures: {
       length,
       width,

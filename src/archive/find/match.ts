@@ -108,11 +108,13 @@ function fitOf(local: LocalMeasurement, candidate: Candidate): Fit | null {
   const { record } = candidate;
   const isByTag = local.tag !== null && referenceNames.some((name) => record[name] === local.tag);
   const figures = figuresOf(record);
-  const sides = local.ok ? compareSides(local.figures, figures, isByTag) : "unknown";
-  if (local.ok !== record.ok || sides === "different") {
+  const isSameSuccess = local.ok === record.ok;
+  const sides = local.ok && record.ok ? compareSides(local.figures, figures, isByTag) : "unknown";
+  if (sides === "different" || (!isSameSuccess && !isByTag)) {
     return null;
   }
-  const rank = [Number(isSameInstant(local.deviceUtcTime, record.dateTimeUtc)), Number(sides === "same")];
+  const isSameTime = isSameInstant(local.deviceUtcTime, record.dateTimeUtc);
+  const rank = [isSameSuccess, isSameTime, sides === "same"].map(Number);
   if (isByTag) {
     return { candidate, isByTag, rank };
   }

@@ -59,6 +59,14 @@ describe("what a message says of a local measurement", () => {
     });
   });
 
+  it("is as successful as the device's own code says, which is what the record has of it", () => {
+    const successOf = (code: number | undefined, ok: boolean): boolean | undefined =>
+      readLocalMeasurement(measuredBy, { ...result, ok, errorCode: code })?.ok;
+    assert.equal(successOf(0, false), true, "one of its objects has failed, or there is none");
+    assert.equal(successOf(4, false), false);
+    assert.equal(successOf(undefined, false), false, "a flow has removed it");
+  });
+
   for (const [title, by, measured] of [
     ["nobody says who measured", undefined, result],
     ["the cloud has measured", { ...measuredBy, surface: "cloud" }, result],

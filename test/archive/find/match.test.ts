@@ -413,6 +413,27 @@ const byTag: readonly Case[] = [
     records: [received("2", 2), received("1", 3, { customReference2: tag, size: box })],
     expected: "1",
   },
+  {
+    title: "the tag, and the cloud calls a measurement a success that the device calls a failure",
+    sought: measured("A", 0, { tag, customReference2: tag, ok: false, size: null }),
+    records: [received("1", 3, { customReference2: tag })],
+    expected: "1",
+  },
+  {
+    title: "the tag, and the cloud calls a measurement a failure that the device calls a success",
+    sought: tagged,
+    records: [received("1", 3, { customReference2: tag, size: [0, 0, 0], errorCode: 4 })],
+    expected: "1",
+  },
+  {
+    title: "the device has repeated the tag of a failed measurement in one that went well",
+    sought: measured("A", 0, { tag, customReference2: tag, ok: false, size: null }),
+    records: [
+      received("2", 5, { customReference2: tag }),
+      received("1", 3, { customReference2: tag, size: [0, 0, 0], errorCode: 4 }),
+    ],
+    expected: "1",
+  },
 ];
 
 function answer({ sought, others = [], records }: Case): string {
