@@ -5,7 +5,7 @@ import { toNumber } from "../tariffs/fraction.ts";
 import { checkLimits, unitOf, type CheckedLimit } from "../tariffs/limits.ts";
 import { presets, ruleOn, surchargesOn, type PresetName } from "../tariffs/presets.ts";
 import { ruleUnits, type WeightLimit, type WeightRule } from "../tariffs/rule.ts";
-import { weightUnits } from "../tariffs/units.ts";
+import { weightUnits } from "../rules/units.ts";
 import { billingError } from "./billing-error.ts";
 import { deviationOf, readLabel, type Label } from "./deviation.ts";
 import { readMeasured, type Legality, type MeasuredParcel, type Weight } from "./measured-parcel.ts";

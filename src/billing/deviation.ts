@@ -10,7 +10,8 @@ import {
   toNumber,
 } from "../tariffs/fraction.ts";
 import type { Fraction } from "../tariffs/fraction.ts";
-import { readLengthUnit, toLength, toWeight } from "../tariffs/units.ts";
+import { readLengthUnit } from "../rules/units.ts";
+import { toLength, toWeight } from "../tariffs/units.ts";
 import { fieldsOf, readWeight, type MeasuredParcel, type Weight } from "./measured-parcel.ts";
 
 /** The weight and the size that the label states: `labelWeight` and `labelDims` of a scan. */

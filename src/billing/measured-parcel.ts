@@ -1,6 +1,6 @@
 import { readFraction, type Fraction } from "../tariffs/fraction.ts";
-import { lengthUnits, readLengthUnit, readWeightUnit } from "../tariffs/units.ts";
-import type { LengthUnit, WeightUnit } from "../tariffs/units.ts";
+import { lengthUnits, readLengthUnit, readWeightUnit } from "../rules/units.ts";
+import type { LengthUnit, WeightUnit } from "../rules/units.ts";
 import { billingError } from "./billing-error.ts";
 
 /** A weight in its unit. */

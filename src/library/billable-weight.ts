@@ -8,7 +8,7 @@ import { readFraction } from "../tariffs/fraction.ts";
 import { readLimits } from "../tariffs/limits.ts";
 import { presetNames, type PresetName } from "../tariffs/presets.ts";
 import { ruleUnits, sideRoundings, type RuleUnit, type WeightRule } from "../tariffs/rule.ts";
-import { weightUnits, type WeightUnit } from "../tariffs/units.ts";
+import { weightUnits, type WeightUnit } from "../rules/units.ts";
 
 /** A custom rule. Numbers may be given as decimal text, which keeps every digit. */
 export interface OwnWeightRule {

@@ -10,7 +10,8 @@ import {
   type Fraction,
 } from "./fraction.ts";
 import { ruleUnits, type WeightRule } from "./rule.ts";
-import { toLength, toWeight, type LengthUnit, type WeightUnit } from "./units.ts";
+import type { LengthUnit, WeightUnit } from "../rules/units.ts";
+import { toLength, toWeight } from "./units.ts";
 
 /** A measured parcel. */
 export interface Parcel {

@@ -2,7 +2,8 @@ import { problem, type Problem } from "../rules/problem.ts";
 import type { Calculation } from "./calculate.ts";
 import { compare, fraction, one, plus, readFraction, times, type Fraction } from "./fraction.ts";
 import { ruleUnits, sizes, type Size, type WeightLimit } from "./rule.ts";
-import { readLengthUnit, readWeightUnit, toLength, toWeight } from "./units.ts";
+import { readLengthUnit, readWeightUnit } from "../rules/units.ts";
+import { toLength, toWeight } from "./units.ts";
 
 /** A limit and the parcel's value. */
 export interface CheckedLimit {

@@ -1,4 +1,4 @@
-import type { LengthUnit, WeightUnit } from "./units.ts";
+import type { LengthUnit, WeightUnit } from "../rules/units.ts";
 
 /** The units that a rule calculates in: cubic centimeters for a kilogram, or cubic inches for a pound. */
 export const ruleUnits = {

@@ -116,6 +116,17 @@ describe("archive: sizes that people look for", () => {
     }
   });
 
+  it("may have each name of their unit", () => {
+    for (const [one, other] of [
+      ["13.19 x 8.27 x 4.92 in, 2.8 lb", "13.19x8.27x4.92 inches 2.8 pounds"],
+      ["1 kg", "1 kgs"],
+      ["13x8x4 in", '13x8x4"'],
+    ] as const) {
+      assert.deepEqual(readSize(other), readSize(one));
+      assert.ok(readSize(one) !== undefined);
+    }
+  });
+
   it("are nothing else", () => {
     for (const text of [
       "",
@@ -140,6 +151,8 @@ describe("archive: sizes that people look for", () => {
       shortest_mm: 125,
       weight_g: 1270,
     });
+    const inches = indexedSize({ ...measured, dimsUnitOfMeasure: "inch", weightUnitOfMeasure: "lbs" });
+    assert.deepEqual([inches.longest_mm, inches.weight_g], [335, 1270]);
     const none = { longest_mm: null, middle_mm: null, shortest_mm: null, weight_g: null };
     assert.deepEqual(indexedSize(null), none);
     assert.deepEqual(indexedSize({ ...measured, dimsUnitOfMeasure: "?", weightUnitOfMeasure: null }), none);

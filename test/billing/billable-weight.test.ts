@@ -80,7 +80,7 @@ describe("the billable weight of a measurement", () => {
     );
     assert.equal(
       furlong.message,
-      "The sides are in “furlong”, which is not supported. Set the device to one of these units: mm, cm, m, in.",
+      "The sides are in “furlong”, which is not supported. Set the device to one of these units: mm, cm, m, in, ft.",
     );
     const stone = caughtBy(() => billableWeight(resultOf([1, 1, 1], { weightUnit: "st" }), ups), "ERR_INPUT");
     assert.match(stone.message, /^The weight is in “st”, which is not supported.*g, kg, oz, lb\.$/);

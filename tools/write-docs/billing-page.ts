@@ -4,7 +4,7 @@ import { english, explain } from "../../src/tariffs/explain.ts";
 import { unitOf } from "../../src/tariffs/limits.ts";
 import { presets } from "../../src/tariffs/presets.ts";
 import { ruleUnits, sizes, type WeightRule } from "../../src/tariffs/rule.ts";
-import { lengthUnits, weightUnits } from "../../src/tariffs/units.ts";
+import { lengthUnits, weightUnits } from "../../src/rules/units.ts";
 
 /** The parcel of the worked examples. */
 const parcels: Readonly<Record<WeightRule["unit"], Parcel>> = {

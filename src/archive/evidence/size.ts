@@ -1,3 +1,4 @@
+import { lengthNames, weightNames } from "../../rules/units.ts";
 import { grams, millimetres } from "../packages/indexed-size.ts";
 
 /** Whole millimetres or grams; both ends belong to it. */
@@ -14,9 +15,10 @@ export interface SoughtSize {
 
 const number = String.raw`(\d{1,6}(?:[.,]\d{1,3})?)`;
 const by = String.raw`\s*[x×*]\s*`;
-const sizePattern = new RegExp(`^${number}${by}${number}${by}${number}\\s*(mm|cm|m|in|ft)?$`, "i");
-const weightPattern = new RegExp(`^${number}\\s*(g|kg|oz|lb)$`, "i");
-const bothPattern = /^(.+?)[,;\s]+(\d[\d.,]*\s*(?:g|kg|oz|lb))$/i;
+const [lengthUnit, weightUnit] = [lengthNames.join("|"), weightNames.join("|")];
+const sizePattern = new RegExp(`^${number}${by}${number}${by}${number}\\s*(${lengthUnit})?$`, "i");
+const weightPattern = new RegExp(`^${number}\\s*(${weightUnit})$`, "i");
+const bothPattern = new RegExp(String.raw`^(.+?)[,;\s]+(\d[\d.,]*\s*(?:${weightUnit}))$`, "i");
 /** Without a unit, people mean the one of their device. */
 const usualUnits = ["cm", "in"] as const;
 /** The largest tolerances: a size of 1 m or 1 lb is meant more exactly than to a whole unit. */

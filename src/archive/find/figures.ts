@@ -1,4 +1,4 @@
-import { cmPerUnit, kgPerUnit } from "../../model/units.ts";
+import { grams, millimeters, readLengthUnit, readWeightUnit } from "../../rules/units.ts";
 import type { Figures } from "./local-measurement.ts";
 
 /** Weights are rounded once or twice on their way, in steps that are not documented. */
@@ -7,34 +7,40 @@ const weightToleranceKg = 0.05;
 const noise = 1e-3;
 
 interface Sides {
-  readonly sidesCm: readonly number[];
+  readonly values: readonly number[];
   readonly unit: string;
   /** The step to which each side is rounded, in the unit. */
   readonly step: number;
-  readonly cmPerUnit: number;
+  /** Null for a unit that is not known. */
+  readonly cmPerUnit: number | null;
 }
 
 /** How well the dimensions of two measurements agree: `turned` if two sides are exchanged. */
 export type Agreement = "same" | "turned" | "different" | "unknown";
 
 /**
- * Compares dimensions. In the same unit they have to be equal; in two units each was rounded on its own, and may be
- * half a step of its own away from the true value. `isRounded` allows that in the same unit too, for records that are
- * known to belong together by other facts.
+ * Compares dimensions. In the same unit they have to be equal, whatever unit that is; in two units each was rounded on
+ * its own, and may be half a step of its own away from the true value. `isRounded` allows that in the same unit too, for
+ * records that are known to belong together by other facts.
  */
 export function compareSides(a: Figures, b: Figures, isRounded = false): Agreement {
   const [first, second] = [sidesOf(a), sidesOf(b)];
   if (first === null || second === null) {
     return "unknown";
   }
-  const halfStepsCm = (first.step * first.cmPerUnit + second.step * second.cmPerUnit) / 2;
-  const toleranceCm = (first.unit === second.unit && !isRounded ? 0 : halfStepsCm) + noise;
+  const isSameUnit = first.unit === second.unit;
+  if (!isSameUnit && (first.cmPerUnit === null || second.cmPerUnit === null)) {
+    return "unknown";
+  }
+  const [perFirst, perSecond] = [first.cmPerUnit ?? 1, second.cmPerUnit ?? 1];
+  const halfSteps = (first.step * perFirst + second.step * perSecond) / 2;
+  const tolerance = (isSameUnit && !isRounded ? 0 : halfSteps) + noise;
   const areClose = (ones: readonly number[], others: readonly number[]): boolean =>
-    ones.every((one, index) => Math.abs(one - (others[index] ?? 0)) <= toleranceCm);
-  if (areClose(first.sidesCm, second.sidesCm)) {
+    ones.every((one, index) => Math.abs(one * perFirst - (others[index] ?? 0) * perSecond) <= tolerance);
+  if (areClose(first.values, second.values)) {
     return "same";
   }
-  return areClose(inOrder(first.sidesCm), inOrder(second.sidesCm)) ? "turned" : "different";
+  return areClose(inOrder(first.values), inOrder(second.values)) ? "turned" : "different";
 }
 
 /** Whether two weights may be the same; also if one of them is not known, since a device without a scale sends 0. */
@@ -47,16 +53,16 @@ function inOrder(sides: readonly number[]): number[] {
   return sides.toSorted((one, other) => one - other);
 }
 
-/** Returns null if there are no dimensions: a side is 0, or the unit is not known. */
+/** Returns null if there are no dimensions: a side is 0, or there is no unit. */
 function sidesOf({ length, width, height, dimsUnit, step }: Figures): Sides | null {
-  const unit = unitOf(dimsUnit);
-  const factor = cmPerUnit.get(unit);
+  const known = readLengthUnit(dimsUnit);
+  const unit = known ?? dimsUnit?.trim().toLowerCase() ?? "";
   const values = [length, width, height].filter((side): side is number => side !== null && side > 0);
-  if (factor === undefined || values.length < 3) {
+  if (unit === "" || values.length < 3) {
     return null;
   }
-  const sidesCm = values.map((value) => value * factor);
-  return { sidesCm, unit, cmPerUnit: factor, step: stepOf(values, step) };
+  const cmPerUnit = known === null ? null : Number(millimeters[known]) / 10;
+  return { values, unit, cmPerUnit, step: stepOf(values, step) };
 }
 
 /**
@@ -75,10 +81,6 @@ function stepOf(values: readonly number[], given: number | null): number {
 }
 
 function kgOf({ weight, weightUnit }: Figures): number | null {
-  const factor = kgPerUnit.get(unitOf(weightUnit));
-  return weight === null || weight <= 0 || factor === undefined ? null : weight * factor;
-}
-
-function unitOf(name: string | null): string {
-  return name?.trim().toLowerCase() ?? "";
+  const unit = readWeightUnit(weightUnit);
+  return weight === null || weight <= 0 || unit === null ? null : (weight * Number(grams[unit])) / 1_000;
 }

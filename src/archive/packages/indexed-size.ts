@@ -1,4 +1,4 @@
-import { cmPerUnit, kgPerUnit } from "../../model/units.ts";
+import { grams as gramsPerUnit, millimeters, readLengthUnit, readWeightUnit } from "../../rules/units.ts";
 import type { Measured } from "./manifest.ts";
 
 /** A size as the index has it: the sides by their length, whichever the device calls length, width and height. */
@@ -34,12 +34,12 @@ function whole(value: number | undefined): number | undefined {
 
 /** Undefined for a unit that is not known. */
 export function millimetres(value: number, unit: string): number | undefined {
-  const factor = cmPerUnit.get(unit.trim().toLowerCase());
-  return factor === undefined ? undefined : value * factor * 10;
+  const known = readLengthUnit(unit);
+  return known === null ? undefined : value * Number(millimeters[known]);
 }
 
 /** Undefined for a unit that is not known. */
 export function grams(value: number, unit: string): number | undefined {
-  const factor = kgPerUnit.get(unit.trim().toLowerCase());
-  return factor === undefined ? undefined : value * factor * 1000;
+  const known = readWeightUnit(unit);
+  return known === null ? undefined : value * Number(gramsPerUnit[known]);
 }

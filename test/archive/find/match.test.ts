@@ -265,6 +265,18 @@ const byFigures: readonly Case[] = [
     records: [received("1", 3, { unit: "ell" })],
     expected: "none of 1",
   },
+  ...["inch", "ell"].map((unit) => ({
+    title: `both say “${unit}”`,
+    sought: measured("A", 0, { unit }),
+    records: [received("2", 2, { unit, size: otherBox }), received("1", 3, { unit })],
+    expected: "1",
+  })),
+  {
+    title: "one says “in”, and the other “Inches”",
+    sought: measured("A", 0, { unit: "Inches" }),
+    records: [received("1", 3, { unit: "in" })],
+    expected: "1",
+  },
   {
     title: "several objects have no dimensions that one record could have",
     sought: measured("A", 0, { size: null }),
