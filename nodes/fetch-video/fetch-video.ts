@@ -56,7 +56,7 @@ export default function (RED: NodeAPI): void {
           folders,
         },
       );
-      tellRecording(job.msg, recording);
+      tellRecording(job.msg, recording, "unknown");
       return outputs;
     });
   }

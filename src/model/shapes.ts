@@ -149,11 +149,11 @@ export interface VideoCommand {
    * Once the recording has ended: whose it is. `own`: it was started for this reference. `overwritten`: it was,
    * and another start has replaced it; the cloud's video of this transaction, if any, is another parcel's.
    * `cancelled`: it was, and was cancelled. `taken`: it was, and the measurement of another parcel got it, so that
-   * this transaction has no video. `other`: it was started for another reference, and `at` and
-   * `transactionReference` are those of that start. `unknown`: this Node-RED cannot tell. Absent if this Node-RED
-   * has seen no start.
+   * this transaction has no video. `waiting`: this measurement has failed, and the next successful one gets it.
+   * `other`: it was started for another reference, and `at` and `transactionReference` are those of that start.
+   * `unknown`: this Node-RED cannot tell. Absent if this Node-RED has seen no start.
    */
-  recording?: "own" | "overwritten" | "cancelled" | "taken" | "other" | "unknown";
+  recording?: "own" | "overwritten" | "cancelled" | "taken" | "waiting" | "other" | "unknown";
   /** The start that replaced it, if it was overwritten. */
   by?: {
     /** What it was started for. */

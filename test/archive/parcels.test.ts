@@ -146,7 +146,7 @@ describe("archive: one parcel, one package", () => {
   });
 
   describe("a video of another parcel", () => {
-    for (const reason of ["overwritten", "other", "cancelled", "taken"] as const) {
+    for (const reason of ["overwritten", "other", "cancelled", "taken", "waiting"] as const) {
       it(`is never in the package, nor waited for, and the manifest says why (${reason})`, async () => {
         const disguised = { id: "DepthImage", type: "image/jpeg", bytes: videoOf("another parcel") };
         const cloud = new ScriptedCloud(image, video, disguised);

@@ -125,6 +125,19 @@ describe("which parcel a recording belongs to", () => {
     assert.equal(await videoOf("A"), "A");
   });
 
+  it("waits where the measurement of its own parcel has failed, also over a restart", async () => {
+    await start();
+    sim.newer.setParcel(null);
+    const started = { action: "start", at: "2026-11-22T09:00:00.000Z", transactionReference: "A" };
+    const msg: Message = { transactionReference: "A", video: started };
+    assert.equal((await flow.run("measure", msg)).error?.code, "ERR_MEASURE_FAILED");
+    assert.deepEqual(msg["video"], { ...started, recording: "waiting" });
+    // This process has not followed the start.
+    sim.newer.setParcel("cube");
+    assert.equal((await flow.run("measure", msg)).error, undefined);
+    assert.deepEqual(msg["video"], { ...started, recording: "unknown" });
+  });
+
   it("is told after a stop, and with the video saved on the device", async () => {
     await start("local", { mode: "video-only" });
     await run("start", "A");

@@ -95,7 +95,7 @@ const start = {
 /** The start of a recording, and whose it was when it ended (docs/messages.md, VideoCommand). */
 export const recordingSchema = v.object({
   ...start,
-  recording: v.picklist(["own", "overwritten", "cancelled", "taken", "other", "unknown"]),
+  recording: v.picklist(["own", "overwritten", "cancelled", "taken", "waiting", "other", "unknown"]),
   /** The start that replaced it. */
   by: v.nullable(v.object(start)),
 });

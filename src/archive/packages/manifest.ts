@@ -63,7 +63,7 @@ const leftOut = v.object({
   description: optionalText("The cloud's own."),
   reason: described(
     "Whose recording it is, as in `recording`.",
-    v.picklist(["overwritten", "cancelled", "taken", "other"]),
+    v.picklist(["overwritten", "cancelled", "taken", "waiting", "other"]),
   ),
 });
 

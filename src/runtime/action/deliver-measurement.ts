@@ -2,7 +2,7 @@ import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import type { Measurement, References } from "../../model/measurement.ts";
 import { explainFailure } from "../../model/measure-result.ts";
 import type { MeasureResult } from "../../model/shapes.ts";
-import type { RecordingStatus } from "../config/device-recording.ts";
+import type { Ownership, RecordingStatus } from "../config/device-recording.ts";
 import type { Message, Outputs } from "../messages.ts";
 import { formatFigures } from "../status/sizes.ts";
 import { longestText, type NodeStatus } from "../status/node-status.ts";
@@ -54,8 +54,8 @@ export function deliverMeasurement(
     tag,
   };
   const recording = recordings.measured(deviceKey, reference ?? null, result);
+  tellRecording(msg, recording, result.ok ? "unknown" : "waiting");
   if (result.ok) {
-    tellRecording(msg, recording);
     showFigures(status, result);
     return failures === "output" ? [msg, null] : [msg];
   }
@@ -81,15 +81,15 @@ function showFigures(status: NodeStatus, result: MeasureResult): void {
 }
 
 /**
- * Puts on the message which start its video belongs to, and whether it is this parcel's. If the message has a start
- * that this process has not followed, as after a restart, this is unknown.
+ * Puts on the message which start its video belongs to, and whether it is this parcel's. `otherwise` is said of a start on the
+ * message about which nothing is known, as after a restart, or if the measurement has failed.
  */
-export function tellRecording(msg: Message, recording: RecordingStatus | null): void {
+export function tellRecording(msg: Message, recording: RecordingStatus | null, otherwise: Ownership): void {
   const { video } = msg;
   if (recording !== null) {
     msg["video"] = { action: "start", ...recording };
-  } else if (isStart(video) && !("recording" in video)) {
-    msg["video"] = { ...video, recording: "unknown" };
+  } else if (isStart(video) && (!("recording" in video) || video.recording === "waiting")) {
+    msg["video"] = { ...video, recording: otherwise };
   }
 }
 

@@ -10,9 +10,10 @@ export interface Start {
 /**
  * Which parcel a recording belongs to when a measurement or a stop has ended it. `own`: it was started for the same
  * reference. `overwritten`, `cancelled` or `taken` (by the measurement of another parcel): there was one for this
- * reference, and it is lost. `other`: it was started for another reference. `unknown`: this is not known.
+ * reference, and it is lost. `waiting`: this measurement has failed, and the next successful one gets it. `other`: it was
+ * started for another reference. `unknown`: this is not known.
  */
-export type Ownership = "own" | LostRecording["how"] | "other";
+export type Ownership = "own" | LostRecording["how"] | "waiting" | "other";
 
 /** What decides whether a measurement gets the recording. */
 export type Measured = Pick<MeasureResult, "ok" | "errorCode">;
