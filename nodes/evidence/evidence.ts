@@ -96,7 +96,7 @@ export default function (RED: NodeAPI): void {
         }
         case "missing": {
           const missing = await listMissing(
-            request.lease.database,
+            await sourceOf(request),
             periodOf({ operation: action }, request.value),
             request.limit,
           );

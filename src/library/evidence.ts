@@ -102,7 +102,7 @@ export async function listMissing(
   checkArguments({ surface: "store", operation: "missing" }, { folder, options }, missingArguments);
   const { period, limit = defaultLimit } = options;
   return withSource({ folder, database: options.database, operation: "missing" }, (source) =>
-    listMissingIn(source.database, packages.periodOf(source, period), limit),
+    listMissingIn(source, packages.periodOf(source, period), limit),
   );
 }
 

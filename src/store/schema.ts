@@ -192,4 +192,9 @@ export const migrations: readonly (readonly string[])[] = [
       begun_at TEXT NOT NULL
     )`,
   ],
+  // The webhook's records have IDs in small letters, whatever the case of a package's or a job's.
+  [
+    `CREATE INDEX packages_transaction_lower ON packages (lower(transaction_id))`,
+    `CREATE INDEX jobs_transaction_lower ON jobs (lower(transaction_id))`,
+  ],
 ];

@@ -1,70 +1,77 @@
 import type { MissingEvidence } from "../../model/shapes.ts";
-import type { Database, Row, Statement } from "../../store/database.ts";
+import type { Row, SqlValue, Statement } from "../../store/database.ts";
 import { listLimits, parseFields } from "../../model/parse-json.ts";
 import { sha256Of } from "../../model/sha256.ts";
 import { readIntent } from "../jobs/table/job-rows.ts";
 import type { Intent } from "../packages/intent.ts";
+import { firstMissing, type MissingList } from "./missing-pages.ts";
+import type { EvidenceSource } from "./packages.ts";
 import type { Period } from "./period.ts";
 
 /** The records keep IDs in small letters, packages and jobs as they were given. */
-const sameTransaction = (column: string): string =>
-  `${column} IN (r.transaction_id, upper(r.transaction_id), r.legacy_id)`;
+const sameTransaction = "lower(transaction_id) IN (r.transaction_id, r.legacy_id)";
 
 /**
  * Lists what of a period has no complete package, the newest first: webhook records, by when they arrived, and archive
- * jobs, by when they were accepted. A job is in the database for 30 days after its end, a handled record for 90.
+ * jobs, by when they were accepted. A job is in the database for 30 days after its end, a handled record for 90. What
+ * was deleted because of its age is not missing. Rejects with ERR_FILE and ERR_STORE.
  */
 export async function listMissing(
-  database: Pick<Database, "transaction">,
+  source: Pick<EvidenceSource, "database" | "files">,
   period: Period,
   limit: number,
 ): Promise<readonly MissingEvidence[]> {
-  const [records = [], jobs = [], packages = []] = await database.transaction([
-    recordsWithoutPackage(period, limit),
-    jobsWithoutPackage(period, limit),
-    incompletePackages(period, limit),
-  ]);
-  const found = [...records.map(missingRecord), ...jobs.map(missingJob), ...packages.map(incompletePackage)];
+  const found: MissingEvidence[] = [];
+  for (const list of lists) {
+    found.push(...(await firstMissing(source, list, period, limit)));
+  }
   return newestOfEach(found).slice(0, limit);
 }
 
-function recordsWithoutPackage({ from, to }: Period, limit: number): Statement {
+const lists: readonly MissingList[] = [
+  { select: recordsWithoutPackage, read: missingRecord },
+  { select: jobsWithoutPackage, read: missingJob },
+  { select: incompletePackages, read: incompletePackage },
+];
+
+function recordsWithoutPackage(values: readonly SqlValue[]): Statement {
   return {
     sql: `SELECT r.record, r.record_sha256, r.transaction_id, r.transaction_reference, r.received_at,
-        j.state, j.error_code, j.error_message, p.location
+        j.state, j.error_code, j.error_message, p.location, p.manifest_sha256
       FROM records r
       LEFT JOIN jobs j ON j.job_id =
-        (SELECT job_id FROM jobs WHERE ${sameTransaction("transaction_id")} ORDER BY accepted_at DESC LIMIT 1)
+        (SELECT job_id FROM jobs WHERE ${sameTransaction} ORDER BY accepted_at DESC LIMIT 1)
       LEFT JOIN packages p ON p.indexed_order =
-        (SELECT indexed_order FROM packages WHERE ${sameTransaction("transaction_id")}
-          ORDER BY archived_at DESC LIMIT 1)
+        (SELECT indexed_order FROM packages WHERE ${sameTransaction} ORDER BY archived_at DESC LIMIT 1)
       WHERE r.received_at >= ? AND r.received_at < ? AND NOT EXISTS
-        (SELECT 1 FROM packages WHERE ${sameTransaction("transaction_id")} AND complete = 1)
-      ORDER BY r.received_at DESC LIMIT ?`,
-    values: [from, to, limit],
+        (SELECT 1 FROM packages WHERE ${sameTransaction} AND complete = 1)
+      ORDER BY r.received_at DESC, r.record_id DESC LIMIT ? OFFSET ?`,
+    values,
   };
 }
 
-function jobsWithoutPackage({ from, to }: Period, limit: number): Statement {
+function jobsWithoutPackage(values: readonly SqlValue[]): Statement {
   return {
     sql: `SELECT j.*, EXISTS (SELECT 1 FROM job_media WHERE job_id = j.job_id AND source = 'message') AS has_message_media
       FROM jobs j
       WHERE j.accepted_at >= ? AND j.accepted_at < ? AND j.state NOT IN ('archived', 'reported')
-        AND NOT EXISTS (SELECT 1 FROM packages WHERE transaction_id = j.transaction_id AND complete = 1)
+        AND NOT EXISTS
+          (SELECT 1 FROM packages WHERE lower(transaction_id) = lower(j.transaction_id) AND complete = 1)
         AND NOT EXISTS (SELECT 1 FROM packages WHERE job_key = j.job_key AND complete = 1)
-      ORDER BY j.accepted_at DESC LIMIT ?`,
-    values: [from, to, limit],
+      ORDER BY j.accepted_at DESC, j.job_id DESC LIMIT ? OFFSET ?`,
+    values,
   };
 }
 
-function incompletePackages({ from, to }: Period, limit: number): Statement {
+function incompletePackages(values: readonly SqlValue[]): Statement {
   return {
     sql: `SELECT p.* FROM packages p
       WHERE p.archived_at >= ? AND p.archived_at < ? AND p.complete = 0
-        AND NOT EXISTS (SELECT 1 FROM packages WHERE transaction_id = p.transaction_id AND complete = 1)
+        AND NOT EXISTS
+          (SELECT 1 FROM packages WHERE lower(transaction_id) = lower(p.transaction_id) AND complete = 1)
         AND NOT EXISTS (SELECT 1 FROM packages WHERE supplements_sha256 = p.manifest_sha256 AND complete = 1)
-      ORDER BY p.archived_at DESC LIMIT ?`,
-    values: [from, to, limit],
+      ORDER BY p.archived_at DESC, p.indexed_order DESC LIMIT ? OFFSET ?`,
+    values,
   };
 }
 
@@ -187,7 +194,7 @@ function newestOfEach(found: readonly MissingEvidence[]): MissingEvidence[] {
       seen.add(key ?? "");
       return isNew;
     })
-    .sort((a, b) => (a.at < b.at ? 1 : -1));
+    .sort((a, b) => Number(a.at < b.at) - Number(a.at > b.at));
 }
 
 function textOf(value: unknown): string | null {

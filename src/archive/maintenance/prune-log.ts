@@ -68,12 +68,12 @@ export class PruneLogReader {
 }
 
 /**
- * Finds which of these packages were deleted and not kept after all, with the last line of each, by their paths or by the SHA-256 of
- * their manifests. The log is not read for none.
+ * Finds which of these packages were deleted and not kept after all, with the last line of each: by their paths, by the SHA-256 of
+ * their manifests, or by the IDs of their transactions in small letters. The log is not read for none.
  */
 export async function findPruned(
   { root, disk }: { readonly root: string; readonly disk: ReadDisk },
-  key: "path" | "sha256",
+  by: "path" | "sha256" | "transactionId",
   sought: ReadonlySet<string>,
 ): Promise<ReadonlyMap<string, PrunedLine>> {
   const found = new Map<string, PrunedLine>();
@@ -82,10 +82,14 @@ export async function findPruned(
   }
   for await (const lines of new PruneLogReader(root, disk).read()) {
     for (const line of lines) {
-      if (line.kept === true) {
-        found.delete(line[key]);
-      } else if (sought.has(line[key])) {
-        found.set(line[key], line);
+      const key = by === "transactionId" ? (line.transactionId?.toLowerCase() ?? "") : line[by];
+      if (line.kept !== true) {
+        if (sought.has(key)) {
+          found.set(key, line);
+        }
+      } else if (found.get(key)?.sha256 === line.sha256) {
+        // A transaction may have another package that was deleted.
+        found.delete(key);
       }
     }
   }

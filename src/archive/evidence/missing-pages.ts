@@ -1,0 +1,76 @@
+import type { MissingEvidence } from "../../model/shapes.ts";
+import type { Row, SqlValue, Statement } from "../../store/database.ts";
+import { findPruned } from "../maintenance/prune-log.ts";
+import type { EvidenceSource } from "./packages.ts";
+import type { Period } from "./period.ts";
+
+/** A list of what has no complete package, the newest first. */
+export interface MissingList {
+  /** The values: from when and until when, how many rows, and how many to skip before them. */
+  readonly select: (values: readonly SqlValue[]) => Statement;
+  readonly read: (row: Row) => MissingEvidence;
+}
+
+/** What a row says, and the SHA-256 of the manifest of its package. */
+interface Listed {
+  readonly evidence: MissingEvidence;
+  readonly manifest: string | null;
+}
+
+/** How many rows are read at once, if most of them are of deleted packages. */
+const mostAtOnce = 20_000;
+
+/** Reads a list up to the limit, without what was deleted because of its age, of which there may be far more. */
+export async function firstMissing(
+  { database, files }: Pick<EvidenceSource, "database" | "files">,
+  { select, read }: MissingList,
+  { from, to }: Period,
+  limit: number,
+): Promise<readonly MissingEvidence[]> {
+  const missing: MissingEvidence[] = [];
+  let [before, skipped, size] = [to, 0, limit];
+  for (;;) {
+    const [rows = []] = await database.transaction([select([from, before, size, skipped])]);
+    const listed = rows.map((row): Listed => {
+      const manifest = row["manifest_sha256"];
+      return { evidence: read(row), manifest: typeof manifest === "string" ? manifest : null };
+    });
+    missing.push(...(await withoutPruned(files, listed)));
+    const last = listed.at(-1)?.evidence.at;
+    if (last === undefined || rows.length < size || missing.length >= limit) {
+      return missing;
+    }
+    // Further rows may have the same time as the last one.
+    const next = new Date(Date.parse(last) + 1).toISOString();
+    const sameTime = listed.filter(({ evidence }) => evidence.at === last).length;
+    skipped = sameTime + (next === before ? skipped : 0);
+    before = next;
+    size = Math.max(limit, Math.min(size * 4, mostAtOnce));
+  }
+}
+
+/**
+ * Leaves out what the log of deleted packages names: a package, and what had no package any more when it was written. What has come
+ * since then has to be archived.
+ */
+async function withoutPruned(
+  files: EvidenceSource["files"],
+  listed: readonly Listed[],
+): Promise<MissingEvidence[]> {
+  const ended = listed.filter(({ evidence }) => evidence.reason !== "open");
+  const ids = ended.flatMap(({ evidence }) => evidence.transactionId?.toLowerCase() ?? []);
+  const packages = await findPruned(
+    files,
+    "sha256",
+    new Set(ended.flatMap(({ manifest }) => manifest ?? [])),
+  );
+  const transactions = await findPruned(files, "transactionId", new Set(ids));
+  const isPruned = ({ evidence: { reason, transactionId, at }, manifest }: Listed): boolean => {
+    if (reason === "open" || manifest !== null) {
+      return manifest !== null && packages.has(manifest);
+    }
+    const line = transactions.get(transactionId?.toLowerCase() ?? "");
+    return line !== undefined && line.at >= at;
+  };
+  return listed.filter((one) => !isPruned(one)).map(({ evidence }) => evidence);
+}

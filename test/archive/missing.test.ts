@@ -1,0 +1,107 @@
+import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
+import { listMissing, pruneArchive } from "../../src/index.ts";
+import type { MissingEvidence } from "../../src/model/shapes.ts";
+import { Inbox } from "../../src/store/inbox.ts";
+import { withFolder } from "../media/support.ts";
+import { received } from "./find/support.ts";
+import { changeDatabase, fillArchive } from "./packages.ts";
+import { databaseOf, storeIn } from "./store.ts";
+
+const guid = "6B2E0a2c-0000-4000-8000-00c04fc964ff";
+
+/** Records that the webhook has posted, one after the other. */
+async function post(root: string, ids: readonly string[]): Promise<void> {
+  const { database, release } = await storeIn(root).lease();
+  const inbox = new Inbox(database, { nodeId: "records", runId: "run" });
+  for (const id of ids) {
+    await inbox.add(received(id, 0).record, 0);
+  }
+  await release();
+}
+
+async function prune(root: string, withDatabase = true): Promise<void> {
+  const database = withDatabase ? databaseOf(root) : undefined;
+  await pruneArchive(root, { before: new Date(Date.now() + 1_000), database });
+}
+
+const missing = (root: string, limit = 100): Promise<readonly MissingEvidence[]> =>
+  listMissing(root, { database: databaseOf(root), period: "1d", limit });
+
+const idsOf = (found: readonly MissingEvidence[]): unknown[] =>
+  found.map(({ reason, transactionId }) => `${reason} ${transactionId}`);
+
+describe("archive: what is listed as missing", () => {
+  for (const [what, posted, archived] of [
+    ["as it was posted", guid, guid],
+    ["in small letters", guid, guid.toLowerCase()],
+    ["in mixed case, and posted in capitals", guid.toUpperCase(), guid],
+  ] as const) {
+    it(`is no transaction whose package has its ID ${what}`, () =>
+      withFolder(async (root) => {
+        await post(root, [posted]);
+        assert.deepEqual(idsOf(await missing(root)), [`notArchived ${posted}`]);
+        await fillArchive(root, [archived]);
+        assert.deepEqual(await missing(root), []);
+      }));
+  }
+
+  it("is no record whose package was deleted because of its age, unless it has come since", () =>
+    withFolder(async (root) => {
+      await post(root, [guid, "2"]);
+      await fillArchive(root, [guid.toUpperCase(), "3"]);
+      await prune(root);
+      assert.deepEqual(idsOf(await missing(root)), ["notArchived 2"]);
+      await post(root, ["3"]);
+      assert.deepEqual(idsOf(await missing(root)), ["notArchived 3", "notArchived 2"]);
+    }));
+
+  it("is no job that had failed before its package was deleted because of its age", () =>
+    withFolder(async (root) => {
+      await fillArchive(root, ["1", "2"]);
+      changeDatabase(
+        databaseOf(root),
+        "UPDATE jobs SET state = 'failed', error_code = 'ERR_CANCELLED', location = NULL, manifest_sha256 = NULL",
+      );
+      changeDatabase(databaseOf(root), "DELETE FROM packages WHERE transaction_id = '2'");
+      assert.deepEqual(idsOf(await missing(root)), ["failed 2"]);
+      await prune(root);
+      assert.deepEqual(await missing(root), []);
+    }));
+
+  it("is no incomplete package that was deleted because of its age, although its row is still there", () =>
+    withFolder(async (root) => {
+      await fillArchive(root, ["1"], () => ({ expect: ["video/mp4"], onIncomplete: "keep" }));
+      assert.deepEqual(idsOf(await missing(root)), ["incomplete 1"]);
+      await prune(root, false);
+      assert.deepEqual(await missing(root), []);
+    }));
+
+  it("is what is older than any number of deleted packages", () =>
+    withFolder(async (root) => {
+      await post(root, ["old 1", "old 2", "old 3"]);
+      const ids = Array.from({ length: 12 }, (_, index) => `new ${index}`);
+      await post(root, ids);
+      // All of them in the same millisecond.
+      changeDatabase(
+        databaseOf(root),
+        "UPDATE records SET received_at = (SELECT max(received_at) FROM records) WHERE transaction_id LIKE 'new%'",
+      );
+      await fillArchive(root, ids);
+      await prune(root);
+      assert.deepEqual(idsOf(await missing(root, 2)), ["notArchived old 3", "notArchived old 2"]);
+    }));
+
+  it("is compared by an index, however many packages and jobs there are", () =>
+    withFolder(async (root) => {
+      await fillArchive(root, ["1"]);
+      const database = new DatabaseSync(databaseOf(root), { readOnly: true });
+      for (const table of ["packages", "jobs"]) {
+        const plan = database
+          .prepare(`EXPLAIN QUERY PLAN SELECT 1 FROM ${table} WHERE lower(transaction_id) IN (?, ?)`)
+          .all("1", "2");
+        assert.match(JSON.stringify(plan), new RegExp(`USING (COVERING )?INDEX ${table}_transaction_lower`));
+      }
+      database.close();
+    }));
+});
