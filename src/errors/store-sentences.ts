@@ -75,6 +75,14 @@ export const stores = {
       text: "The database __path__ lists the packages of the folder __name__. Nothing was changed. Specify that folder, or another database. If you have moved the packages, first start Node-RED once with their new folder.",
     },
   },
+  storeNotPruned: {
+    code: "ERR_STORE",
+    text: "The database __path__ lists the packages of __name__, not those of __value__. Nothing was deleted. Specify the database of __value__, or none if this is a copy. If you have moved the packages, first open the store once with their new folder.",
+    hint: "A database lists the packages of one folder.",
+    inNode: {
+      text: "The database __path__ lists the packages of __name__, not those of __value__. Nothing was deleted. Set __name__ again in the store. If you have moved the packages, first start Node-RED once with their new folder.",
+    },
+  },
   storeMoved: {
     code: "ERR_STORE",
     text: "The folder of this store was __name__ and is now __path__, but its packages or open jobs are still in the old one. Nothing was changed, and open jobs are kept. Set the old folder again, or move everything in it to the new one, with the hidden folder .dimensioner-archive. To archive into a new folder from now on, use a new store.",

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { appendFile, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { copyArchive, rebuildIndex } from "../../src/archive/maintenance/commands.ts";
+import { copyArchive, pruneArchive, rebuildIndex } from "../../src/archive/maintenance/commands.ts";
 import type { CopyReport, NotCopied } from "../../src/model/archive-reports.ts";
 import { s3Servers, useCredentials, type BucketServer } from "../support/s3-servers.ts";
 import { startStub, type BucketStub } from "../support/s3-stub.ts";
 import { withFolder } from "../media/support.ts";
-import { copiesOfArchive, verify } from "./packages.ts";
+import { changeDatabase, copiesOfArchive, verify } from "./packages.ts";
 import { bundle, runChild } from "./processes.ts";
 
 async function copy(root: string, to: string): Promise<{ report: CopyReport; notCopied: NotCopied[] }> {
@@ -58,6 +58,34 @@ describe("archive: copying to a bucket", () => {
           assert.deepEqual([report.expected, findings, report.notes], [3, [], []]);
           await assert.rejects(rebuildIndex(root, { database }), { sentence: "storeOtherFolder" });
         });
+      } finally {
+        await stub.close();
+      }
+    }));
+
+  it("is pruned without the database of the folder, which is refused", () =>
+    archive.withArchive(async (root, file) => {
+      const stub = await startStub();
+      try {
+        changeDatabase(file, `UPDATE store SET folder = '${root}'`);
+        const to = stub.url("parcels");
+        await copy(root, to);
+        const objects = stub.objects.size;
+        const before = new Date(Date.now() + 60_000);
+        for (const options of [{}, { dryRun: true }]) {
+          const refused = pruneArchive(to, { before, database: file, ...options });
+          await assert.rejects(refused, (error: Error) => {
+            assert.ok(
+              error.message.includes(`lists the packages of ${root}, not those of s3://`),
+              error.message,
+            );
+            return true;
+          });
+        }
+        assert.equal(stub.objects.size, objects, "nothing was deleted");
+        const { report, findings } = await verify(root, [file]);
+        assert.deepEqual([report.expected, findings], [3, []]);
+        assert.equal((await pruneArchive(to, { before })).deleted, 3);
       } finally {
         await stub.close();
       }

@@ -18,6 +18,7 @@ import { Copying } from "./copy.ts";
 import { openPlace, type OpenedPlace } from "./open-place.ts";
 import { pruneIndexes, type PruneIndexOptions } from "./prune-index.ts";
 import { Pruning } from "./prune.ts";
+import { refuseOtherPlace } from "./refuse-other-place.ts";
 import { Rebuild } from "./rebuild.ts";
 import { Verification, type VerifyOptions } from "./verify.ts";
 
@@ -61,6 +62,9 @@ export async function pruneArchive(
   const place = await openPlace(folder, { signal });
   const thread = new ToolThread();
   try {
+    if (database !== undefined) {
+      await refuseOtherPlace(place, database, { thread, isOwn: typeof folder !== "string" });
+    }
     const pruning = new Pruning(place, { before, isDryRun: dryRun, signal });
     await watched("prune", pruning, { onProgress, signal }, take);
     const rows =
