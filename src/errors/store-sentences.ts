@@ -88,6 +88,11 @@ export const stores = {
     text: "The folder of this store was __name__ and is now __path__, but its packages or open jobs are still in the old one. Nothing was changed, and open jobs are kept. Set the old folder again, or move everything in it to the new one, with the hidden folder .dimensioner-archive. To archive into a new folder from now on, use a new store.",
     hint: "A store has one folder for its packages.",
   },
+  storeJobsOpen: {
+    code: "ERR_STORE",
+    text: "The packages of this store were in __name__ and are now to be in __path__, but jobs are still open. Nothing was changed, and open jobs are kept. Set __name__ again and wait until all jobs have ended. Then copy everything, with .dimensioner-archive, and change the store. To archive in another place from now on, use a new store.",
+    hint: "A bucket can be changed only when no job is open.",
+  },
   storeTwoFolders: {
     code: "ERR_CONFIG",
     text: "Two stores use the database __path__ with different folders of packages: __name__ and __value__. Give both the same folder, or each a database of its own.",

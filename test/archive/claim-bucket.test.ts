@@ -66,6 +66,17 @@ describe("archive: workers on a PostgreSQL database whose settings name differen
     });
   });
 
+  it("says to wait while jobs are open, which no copy of the bucket brings along", async () => {
+    await withWorkers(async (open) => {
+      const first = await open("one");
+      const intent = intentOf("1", { origin: null, sequence: "s", waitMs: 60_000 });
+      await first.runner.submitMedia(intent, [mediumOf("1")], { id: "s", index: 0, count: 2 });
+      await first.close();
+      const refusal = await rejectsWith(open("other"), "ERR_STORE", "storeJobsOpen");
+      assert.match(refusal.message, /jobs are still open.+Set \S+evidence\/one again/);
+    });
+  });
+
   it("refuses one of two that look at the same moment", async () => {
     await withWorkers(async (open) => {
       const looked = Promise.withResolvers<void>();

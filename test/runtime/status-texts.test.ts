@@ -10,6 +10,7 @@ describe("the short cause below a red ring", () => {
     ["postgresUnreachable", "failed.ERR_STORE"],
     ["storeFull", "failed.ERR_STORE"],
     ["storeMoved", "failed.ERR_CONFIG"],
+    ["storeJobsOpen", "failed.ERR_CONFIG"],
     ["bucketAddress", "failed.ERR_CONFIG"],
     ["fileFull", "failed.ERR_FILE"],
   ];

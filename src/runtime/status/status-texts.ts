@@ -102,5 +102,5 @@ export function failedKeyOf({ code, sentence }: Pick<DimensionerError, "code" | 
   if (code === "ERR_STORE" && sentence.startsWith("bucket")) {
     return "bucketAway";
   }
-  return sentence === "storeMoved" ? "failed.ERR_CONFIG" : `failed.${code}`;
+  return sentence === "storeMoved" || sentence === "storeJobsOpen" ? "failed.ERR_CONFIG" : `failed.${code}`;
 }

@@ -57,16 +57,19 @@ async function claim(
   if (before === key) {
     return true;
   }
+  const isBucket = files.kind === "s3" || (before !== null && isBucketKey(before));
+  if (before !== null && isBucket && open.length > 0) {
+    // The media of open jobs are in the folder itself. With a bucket they are somewhere else, and nobody moves them.
+    throw new DimensionerError("storeJobsOpen", facts, { path: files.name, name: before });
+  }
   const hasMoved = async (): Promise<boolean> =>
     (last === undefined || (await isThere(files, last))) &&
-    // The media of open jobs are in the folder itself. With a bucket they are somewhere else, and nobody moves them.
-    (open.length === 0 || (files.kind === "folder" && (await exists(workFolder, disk))));
+    (open.length === 0 || (await exists(workFolder, disk)));
   if (before !== null && !(await hasMoved())) {
     throw new DimensionerError("storeMoved", facts, { path: files.name, name: before });
   }
   // Each computer may have another path to the same folder. A bucket has one address.
-  const isOtherBucket = before !== null && (files.kind === "s3" || isBucketKey(before));
-  if (isOtherBucket && others.length > 0) {
+  if (before !== null && isBucket && others.length > 0) {
     throw new DimensionerError("storeTwoFolders", facts, {
       path: databaseName,
       name: before,
