@@ -11,6 +11,7 @@ describe("the short cause below a red ring", () => {
     ["storeFull", "failed.ERR_STORE"],
     ["storeMoved", "failed.ERR_CONFIG"],
     ["storeJobsOpen", "failed.ERR_CONFIG"],
+    ["timestampLogin", "loginRejected"],
     ["bucketAddress", "failed.ERR_CONFIG"],
     ["fileFull", "failed.ERR_FILE"],
   ];

@@ -102,5 +102,8 @@ export function failedKeyOf({ code, sentence }: Pick<DimensionerError, "code" | 
   if (code === "ERR_STORE" && sentence.startsWith("bucket")) {
     return "bucketAway";
   }
+  if (sentence === "timestampLogin") {
+    return "loginRejected";
+  }
   return sentence === "storeMoved" || sentence === "storeJobsOpen" ? "failed.ERR_CONFIG" : `failed.${code}`;
 }
