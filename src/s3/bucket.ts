@@ -130,15 +130,18 @@ export class Bucket {
     });
   }
 
-  /** Whether objects can be protected from being deleted. An object store that does not say so cannot do it. */
-  async hasLock(): Promise<boolean> {
+  /**
+   * Whether objects can be protected from being deleted; null if the key may not ask. An object store that does not say so
+   * cannot do it.
+   */
+  async hasLock(): Promise<boolean | null> {
     return await this.#explained("read", async () => {
       try {
         const answer = await this.#askXml({ method: "GET", key: "", query: { "object-lock": "" } });
         return childText(answer, "ObjectLockEnabled") === "Enabled";
       } catch (error) {
         if (error instanceof BucketRefusal && error.code !== "NoSuchBucket") {
-          return false;
+          return error.status === 403 ? null : false;
         }
         throw error;
       }

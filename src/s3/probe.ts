@@ -8,8 +8,8 @@ import type { UploadSource } from "./store-object.ts";
 export interface BucketAbilities {
   /** Whether an object can be stored only if there is none of its name. */
   readonly isConditional: boolean;
-  /** Whether objects can be protected from being deleted (Object Lock). */
-  readonly hasLock: boolean;
+  /** Whether objects can be protected from being deleted (Object Lock); null if it is not known. */
+  readonly hasLock: boolean | null;
 }
 
 /** How the name of the object begins. One that cannot be removed, because the test was ended, is removed by its name a day later. */

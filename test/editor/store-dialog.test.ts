@@ -205,7 +205,7 @@ describe(`the dialog of a store, in Node-RED ${nodeRedMajor}`, () => {
           [
             `good: Objects can be listed, stored, read and deleted in s3://evidence/dock 4 at ${stub.origin}.`,
             "good: The object store can keep one object from overwriting another (conditional writes).",
-            "good: Object Lock is available: with a retention, nobody can delete new packages.",
+            "good: Object Lock is available: with a retention, only who has the right s3:BypassGovernanceRetention can delete new packages.",
           ],
         );
         assert.equal(stub.objects.size, 0);

@@ -137,7 +137,11 @@ describe("dimensioner-store with PostgreSQL and a bucket, in two real Node-REDs"
     ]) {
       assert.deepEqual(await test(values), ["bad configInvalid"], JSON.stringify(values));
     }
-    stub.fault = () => ({ status: 403, code: "AccessDenied" });
+    const denied = { status: 403, code: "AccessDenied" };
+    stub.fault = ({ query }) => (query.has("object-lock") ? denied : undefined);
+    const states = [await test(), await test({ retainDays: 30 })].map((lines) => lines.at(-1));
+    assert.deepEqual(states, ["good bucketLockUnknown", "warning bucketLockUnknown"]);
+    stub.fault = () => denied;
     assert.deepEqual(await test(), ["bad bucketDenied"]);
     stub.fault = () => undefined;
     assert.equal(stub.objects.size, 0);

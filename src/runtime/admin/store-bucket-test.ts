@@ -50,7 +50,10 @@ async function linesOf(location: BucketLocation, signal: AbortSignal): Promise<r
   }
 }
 
-function lineOfLock(hasLock: boolean, retainDays: number): TestLine {
+function lineOfLock(hasLock: boolean | null, retainDays: number): TestLine {
+  if (hasLock === null) {
+    return line(retainDays === 0 ? "good" : "warning", "bucketLockUnknown");
+  }
   if (retainDays === 0) {
     return line("good", hasLock ? "bucketLock" : "bucketLockNone");
   }
