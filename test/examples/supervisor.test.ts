@@ -3,6 +3,7 @@ import { rename } from "node:fs/promises";
 import type { Browser } from "playwright-core";
 import { sharedBrowser } from "../support/shared-browser.ts";
 import { nodeRedMajor } from "../support/node-red.ts";
+import { Listener } from "./listener.ts";
 import { changed, startStation, type StationRun } from "./packing-station.ts";
 import { StationPage } from "./station-page.ts";
 
@@ -121,6 +122,25 @@ describe(`example 31, the supervisor, in a browser on Node-RED ${nodeRedMajor}`,
     await alarm("over at").getByRole("button").click();
     await page.shows("calm");
     await page.shows("log", "(2)");
+  });
+
+  it("sends an alarm again that returns before anybody has acknowledged it", async () => {
+    const { newer } = run.second;
+    const heard = new Listener();
+    await heard.open(run.nodeRed.url, run.nodes);
+    for (const isAcknowledged of [false, true]) {
+      newer.setPower(false);
+      assert.match(await heard.next(), /^Alarm: Dock 2: /);
+      newer.setPower(true);
+      await alarm("over at").waitFor();
+      if (isAcknowledged) {
+        await page.page.locator('[data-test="name"]').fill("Eva");
+        await alarm("over at").getByRole("button").click();
+      }
+    }
+    await page.shows("calm");
+    assert.ok(heard.isQuiet);
+    heard.close();
   });
 
   it("shows open archive jobs and the age of the oldest one, and raises an alarm when it is too old", async () => {

@@ -63,7 +63,7 @@ function silentDevices() {
   return (kept.fleet?.devices ?? []).filter(({ silentFor }) => silentFor === null || silentFor >= limit);
 }
 
-/** Begins, continues and ends alarms. One that is over stays until somebody has acknowledged it. */
+/** Begins, continues and ends alarms. One that is over stays until somebody has acknowledged it; if it returns, it is sent again. */
 function updateAlarms(found) {
   const begun = [];
   for (const [key, text] of found) {
@@ -72,6 +72,9 @@ function updateAlarms(found) {
       kept.alarms[key] = { id: RED.util.generateId(), key, text, since: now, by: "", at: null, over: null };
       begun.push({ topic: key, payload: text });
     } else {
+      if (alarm.over) {
+        begun.push({ topic: key, payload: text });
+      }
       Object.assign(alarm, { text, over: null });
     }
   }
