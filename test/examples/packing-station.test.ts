@@ -494,6 +494,25 @@ describe(`example 30, the packing station, in a browser on Node-RED ${nodeRedMaj
     await dock.shows("phase", "Ready");
   });
 
+  it("tries again to discard a forgotten recording, and says of a parcel that the packer cancels that it is cancelled", async () => {
+    const { nodeRed, nodes, simulator } = run;
+    const path = "/api/v1/video/cancel";
+    await nodeRed.deploy(changed(nodes, { FORGOTTEN_AFTER: "1" }));
+    simulator.faults.add({ surface: "newer", path, fault: { kind: "status", status: 401 } });
+    await dock.scan("FORGOTTEN");
+    await dock.shows("notice", "The recording of FORGOTTEN was not discarded");
+    await dock.shows("notice", "The recording of FORGOTTEN was stopped");
+    await dock.phase("idle");
+    assert.equal(simulator.requestsTo("newer", path).length, 2);
+    simulator.faults.add({ surface: "newer", path, fault: { kind: "reset" } });
+    await dock.scan("CANCELLED");
+    await dock.phase("check");
+    await dock.press("again");
+    await dock.shows("notice", "CANCELLED is cancelled. It was not counted");
+    await dock.phase("idle");
+    await nodeRed.deploy(nodes);
+  });
+
   it("is at rest while nobody does anything: none of its statuses causes another one", async () => {
     const { nodeRed, nodes } = run;
     const { id: station, z } = nodes.find(({ name }) => name === "Station") ?? assert.fail();

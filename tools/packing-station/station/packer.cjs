@@ -26,9 +26,10 @@ function measure(station) {
   command(station, "measure", "measuring");
 }
 
-function cancel(station) {
+function cancel(station, forgotten = false) {
   const { parcel } = station;
   station.notice = null;
+  parcel.forgotten = forgotten;
   if (parcel.video && !parcel.result) {
     command(station, "video", "cancelling", "cancel");
   } else {

@@ -33,15 +33,19 @@ function forgetFailure(station) {
   }
 }
 
+/** What was not discarded is tried again after the same time, but not while a check finds that the device is away. */
+function isForgotten({ name, jobAt, recordingSince }) {
+  const isAway = peers[places[name].device]?.checked?.ok === false;
+  return !isAway && now - Math.max(jobAt, recordingSince) > 1000 * Number(env.get("FORGOTTEN_AFTER"));
+}
+
 function ticked(station) {
   forgetFailure(station);
   sendAgain(station);
   settle(station);
   const { phase } = station;
-  const isForgotten = now - station.recordingSince > 1000 * Number(env.get("FORGOTTEN_AFTER"));
-  if (phase === "recording" && isForgotten && !station.parcel.forgotten) {
-    station.parcel.forgotten = true;
-    cancel(station);
+  if (phase === "recording" && isForgotten(station)) {
+    cancel(station, true);
     changed.add(station);
   } else if (busyPhases.includes(phase) && now - station.jobAt > 1000 * Number(env.get("ANSWER_WITHIN"))) {
     failed(station, { message: t.noAnswer, cause: { outcome: "unknown" } });
