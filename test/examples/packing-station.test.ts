@@ -318,6 +318,31 @@ describe(`example 30, the packing station, in a browser on Node-RED ${nodeRedMaj
     await cloud(true, "✔ Cloud: reachable");
   });
 
+  it("shows of each station whether its own cloud answers", async () => {
+    const { nodeRed, nodes, simulator, second } = run;
+    const shared = nodes.find(({ type }) => type === "dimensioner-cloud") ?? assert.fail();
+    const other = { ...shared, id: "other", name: "cloud", baseUrl: second.cloud.origin };
+    const places = {
+      "dock-1": { device: "Dock 1", cloud: "Dimensioner cloud" },
+      "dock-2": { device: "Dock 2", cloud: "cloud" },
+    };
+    await nodeRed.deploy([...changed(nodes, { STATIONS: JSON.stringify(places) }), other]);
+    const page = await StationPage.open(browser, nodeRed, "dock-2");
+    const shown = (on: StationPage, ok: boolean) =>
+      on.page.locator(`[data-test="cloud"][data-ok="${ok}"]`).waitFor();
+    await shown(page, true);
+    const rule = simulator.faults.add({ surface: "cloud", times: 0, fault: { kind: "reset" } });
+    await shown(dock, false);
+    // It is asked again after the other one has failed.
+    await second.nextRequest(({ surface }) => surface === "cloud");
+    await second.nextRequest(({ surface }) => surface === "cloud");
+    await shown(page, true);
+    simulator.faults.remove(rule);
+    await shown(dock, true);
+    await page.close();
+    await nodeRed.deploy(nodes);
+  });
+
   it("takes a scan while a list of the dashboard is open, and after another page of it was shown", async () => {
     const { nodeRed, nodes } = run;
     const { z } = nodes.find(({ name }) => name === "Station") ?? assert.fail();

@@ -100,7 +100,7 @@ export const webhook = {
 /** Its list is of no interest here: only whether the cloud answers. */
 export const cloud = {
   cloud: shared.cloud,
-  cloudFrom: "",
+  cloudFrom: "cloud",
   emit: "array",
   changesOnly: false,
   silentAfter: "900",

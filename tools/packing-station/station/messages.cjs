@@ -69,6 +69,7 @@ for (const one of changed) {
 flow.set("stations", stations);
 publish();
 flow.set("peers", peers);
+flow.set("clouds", clouds);
 node.status({
   text: Object.values(stations)
     .map((one) => `${one.name}: ${one.phase}`)

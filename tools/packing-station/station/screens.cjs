@@ -75,15 +75,15 @@ function noted() {
   }
 }
 
-/** The cloud has answered, or not. */
+/** One of the clouds has answered, or not. */
 function cloudAnswered() {
   const silent = ["ERR_UNREACHABLE", "ERR_TIMEOUT", "ERR_CONNECTION_LOST"].includes(msg.error?.code);
   const problem = silent ? t.noDevice : msg.error?.message;
   const answer = { ok: !msg.error, text: problem ?? t.answers };
-  if (peers.cloud?.text !== answer.text) {
-    peers.cloud = answer;
+  if (clouds[msg.cloud]?.text !== answer.text) {
+    clouds[msg.cloud] = answer;
     Object.values(stations)
-      .filter((one) => Object.hasOwn(places, one.name))
+      .filter((one) => places[one.name]?.cloud === msg.cloud)
       .forEach((one) => changed.add(one));
   }
 }
@@ -143,7 +143,7 @@ function stateFor(station, socketId, withTexts) {
     unknown: station.unknown,
     parcel: shownOf(station.parcel ?? station.shown),
     device: peers[place.device] ?? null,
-    cloud: place.cloud ? (peers.cloud ?? null) : undefined,
+    cloud: place.cloud ? (clouds[place.cloud] ?? null) : undefined,
     shift: { parcels, failures, since },
     history: station.history.map(shownOf),
   };

@@ -5,6 +5,7 @@ const now = Date.now();
 const places = env.get("STATIONS");
 const stations = flow.get("stations") ?? {};
 const peers = flow.get("peers") ?? {};
+const clouds = flow.get("clouds") ?? {};
 const texts = flow.get("texts");
 const t = texts[env.get("LANGUAGE")] ?? texts.en;
 const historyLimit = 20;
