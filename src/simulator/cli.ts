@@ -16,7 +16,7 @@ function print(line: string): void {
 function printStart({ newer, earlier, cloud, scanner, control, options }: Simulator): void {
   print(`newer device    ${newer.origin}   (${newer.state.mode})`);
   print(`earlier device  ${earlier.origin}`);
-  print(`cloud           ${cloud.origin}   token ${cloud.token}, device code ${options.deviceCode}`);
+  print(`cloud           ${cloud.origin}   token ${cloud.token}, registration code ${options.deviceCode}`);
   const to = options.scanner.connectTo;
   print(
     `scanner         ${scanner.host}:${scanner.port}   for a tcp in node that connects to it` +

@@ -34,7 +34,7 @@ export type ConnectionFault =
   /** The connection is accepted and reset at once. */
   | { kind: "connect-reset" };
 
-/** Faults that leave the client without a complete response. `acts` is true by default. */
+/** Faults that leave the client without a complete response. `acts` is true by default, where it can be chosen. */
 export type LostResponseFault =
   | ({ kind: "reset"; afterMs?: number } & Acts)
   | ({ kind: "close"; afterMs?: number } & Acts)
@@ -42,10 +42,10 @@ export type LostResponseFault =
   | ({ kind: "headers-then-silence" } & Acts)
   /**
    * This request gets a correct response. Then the connection is closed at once, or reset when the next request arrives
-   * on it. `acts`: whether the device executes that next request.
+   * on it. `acts`: whether the device executes that next request; false by default.
    */
   | ({ kind: "keep-alive-dies"; when?: "next-request" | "after-answer" } & Acts)
-  | ({ kind: "cut" } & Acts & Place & Framed & Ending)
+  | ({ kind: "cut" } & Place & Framed & Ending)
   /** A body with neither length nor chunks, which the end of the connection ends; with a place, it ends too early. */
   | ({ kind: "no-framing" } & Place);
 

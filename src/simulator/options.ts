@@ -227,7 +227,7 @@ export function completeOptions(given: StartOptions): SimulatorOptions {
     throw new Error(`The simulator listens on ${options.host} only if the expose option is set.`);
   }
   if (!/^[a-z0-9]{8}$/i.test(options.deviceCode)) {
-    throw new Error("The device code must be 8 letters or digits.");
+    throw new Error("The registration code (deviceCode) must be 8 letters or digits.");
   }
   if (!Number.isSafeInteger(seed) || seed < 0) {
     throw new Error(`The seed must be a whole number, not ${seed}.`);

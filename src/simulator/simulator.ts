@@ -24,7 +24,7 @@ export interface SimulatedNewerDevice extends Listening {
   readonly actions: Actions;
   readonly powered: boolean;
   readonly localApi: boolean;
-  /** Changes the mode, which ends a recording and deletes the saved video. */
+  /** Changes the mode, which drops a running recording and keeps the saved video. */
   setMode(mode: Mode): void;
   /** Puts a parcel of the catalogue or a custom one on the table; null leaves it empty. */
   setParcel(parcel: string | CustomParcel | null): void;

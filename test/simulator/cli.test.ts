@@ -70,11 +70,11 @@ describe("simulator: command line", () => {
     assert.match(version.out(), /^\d+\.\d+\.\d+\n$/);
   });
 
-  it("prints addresses, token and device code, a line a request, and ends on a signal", async () => {
+  it("prints addresses, token and registration code, a line a request, and ends on a signal", async () => {
     for (const signal of ["SIGINT", "SIGTERM"] as const) {
       const sim = run(...onlyItself, "--measure", "0", "--token", "t0ken");
       const [, origin] = await sim.printed(/newer device +(http:\S+) +\(video-with-measurement\)/);
-      await sim.printed(/token t0ken, device code ABCD2345/);
+      await sim.printed(/token t0ken, registration code ABCD2345/);
       await sim.printed(/scanner +127\.0\.0\.1:\d+ +for a tcp in node/);
       await sim.printed(/control +http:/);
       await fetch(`${origin}/api/v1/measure?TransactionReference=a`);

@@ -194,6 +194,8 @@ describe("simulator: faults", () => {
       assert.throws(() => sim.faults.add({ times: -1, fault: { kind: "close" } }));
       // @ts-expect-error: what a caller without types might send
       assert.throws(() => sim.faults.add({ fault: { kind: "explode" } }));
+      // @ts-expect-error: what is cut is the answer of a device that acted
+      assert.throws(() => sim.faults.add({ fault: { kind: "cut", acts: false } }));
     });
   });
 });

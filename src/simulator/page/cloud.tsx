@@ -115,9 +115,9 @@ export function Cloud({ cloud, entries, actions: { control, say, view } }: Cloud
           </dd>
         </div>
         <div>
-          <dt>Device code</dt>
+          <dt>Registration code</dt>
           <dd>
-            <Copied id="cloud-code" title="Copy the device code" text={cloud.deviceCode} say={say} />
+            <Copied id="cloud-code" title="Copy the registration code" text={cloud.deviceCode} say={say} />
           </dd>
         </div>
       </dl>
