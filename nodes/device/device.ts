@@ -2,6 +2,7 @@ import type { NodeAPI, NodeDef } from "node-red";
 import { CommandQueues, DeviceClient } from "../../src/device/client.ts";
 import { Recordings } from "../../src/runtime/config/recordings.ts";
 import { openOrExplain, type ConfigNode } from "../../src/runtime/config/config-node.ts";
+import { checkEcho } from "../../src/runtime/config/echo.ts";
 import { readCloudIds, readInstrument } from "../../src/runtime/config/instrument.ts";
 import { serveDeviceTest } from "../../src/runtime/admin/device-routes.ts";
 import { HealthWatch } from "../../src/runtime/config/health.ts";
@@ -32,7 +33,7 @@ export default function (RED: NodeAPI): void {
     this.access = { client, recordings, instrument, cloudIds };
     const unwatch = healths.watch(this, {
       intervalMs: checkMs,
-      check: client.canPing ? (signal) => client.ping("ping", { signal }) : null,
+      check: client.canPing ? (signal) => checkEcho(client, signal) : null,
     });
     this.on("close", (done: () => void) => {
       unwatch();

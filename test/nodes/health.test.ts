@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { TestFlow, type FlowNode, type Shown } from "../support/flow.ts";
-import { freePort } from "../support/servers.ts";
+import { freePort, reply, startServer } from "../support/servers.ts";
 
 describe("the health of config nodes", () => {
   let sim: Simulator;
@@ -85,7 +85,22 @@ describe("the health of config nodes", () => {
       { source: "Dock 1", text: "reachable" },
     ]);
     assert.equal(sim.newer.actions.measures, 0);
-    assert.ok(sim.requests.every(({ path }) => path === "/api/v1/ping/ping"));
+    assert.ok(sim.requests.every(({ path }) => path.startsWith("/api/v1/ping/")));
+  });
+
+  it("takes no other server for a device, whatever it answers", async () => {
+    for (const body of ['{"hello":"world"}', '{"msg":"ping"}', '{"msg":null}']) {
+      const stranger = await startServer((_request, socket) => reply(socket, { body }));
+      try {
+        await start([device({ address: stranger.origin }), measure("one")]);
+        await flow.untilStatus("one", ({ fill, text }) => fill === "red" && text === "response not usable");
+      } finally {
+        await flow.stop();
+        await stranger.close();
+      }
+    }
+    await start([device({ address: sim.earlier.origin, generation: "earlier" })]);
+    await flow.untilStatus("device", isGreen);
   });
 
   it("covers no result, and says nothing when all is well again and again", async () => {

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { connect } from "node:net";
 import type { NodeAPI } from "node-red";
 import * as v from "valibot";
@@ -11,6 +10,7 @@ import type { SentenceKey } from "../../errors/sentences.ts";
 import { fieldNumber, fieldText, readBody, readEnvironment } from "./admin-route.ts";
 import { line, serveConnectionTest, type TestLine } from "./connection-test.ts";
 import type { ChoiceProperty, NumberProperty } from "../../properties/property-table.ts";
+import { checkEcho } from "../config/echo.ts";
 import { SettingsReader } from "../config/settings.ts";
 
 const requestSchema = v.object({
@@ -91,19 +91,17 @@ interface Ping {
   readonly ms: number;
   /** Whether a device of this generation responded. */
   readonly isDevice: boolean;
-  /** The error of another response; undefined if it was a wrong echo. */
+  /** The error of another response. */
   readonly error?: DimensionerError;
 }
 
-/** Pings a device, which echoes a random word that no other server would return by chance. */
 async function ping(test: Test): Promise<Ping> {
   const client = clientOf(test);
   const { host } = client.peer;
-  const word = randomUUID();
   const since = performance.now();
   try {
-    const { msg } = await client.ping(word, { signal: test.signal });
-    return { host, ms: Math.max(1, Math.round(performance.now() - since)), isDevice: msg === word };
+    await checkEcho(client, test.signal);
+    return { host, ms: Math.max(1, Math.round(performance.now() - since)), isDevice: true };
   } catch (error) {
     if (isDimensionerError(error) && ["ERR_NOT_FOUND", "ERR_BAD_RESPONSE"].includes(error.code)) {
       return { host, ms: 0, isDevice: false, error };
