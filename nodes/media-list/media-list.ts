@@ -34,7 +34,7 @@ export default function (RED: NodeAPI): void {
         type: properties.contentTypeType,
       });
       status.say("working", "fetching");
-      const { items, missing } = await client.waitForMedia(transactionId, {
+      const { items, missing, notFound } = await client.waitForMedia(transactionId, {
         contentType,
         waitMs,
         signal,
@@ -46,7 +46,11 @@ export default function (RED: NodeAPI): void {
         msg.payload = items;
         throw new DimensionerError(
           "mediaIncomplete",
-          { surface: "cloud", operation: operation.operation },
+          {
+            surface: "cloud",
+            operation: operation.operation,
+            ...(notFound === undefined ? {} : { statusCode: notFound.details.statusCode, cause: notFound }),
+          },
           { seconds: waitMs / 1000, missing: missing.map(verbatim) },
         );
       }

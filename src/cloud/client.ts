@@ -42,6 +42,8 @@ export interface MediaWaitOptions extends CallOptions {
 export interface MediaWaitResult {
   readonly items: MediaItem[];
   readonly missing: readonly string[];
+  /** The error of the last request if the cloud did not know the transaction until the wait for its media was over. */
+  readonly notFound?: DimensionerError;
 }
 
 /**
@@ -78,34 +80,38 @@ export class CloudClient {
 
   /**
    * Lists the media again and again until all expected ones are there or the wait is over; if none are expected, until
-   * there is at least one. Meanwhile a transaction that is not known yet counts as one without media.
+   * there is at least one. Meanwhile a transaction that is not known yet counts as one without media. It is an error
+   * afterwards, unless media are expected: then they are missing.
    */
   async waitForMedia(transactionId: string, options: MediaWaitOptions = {}): Promise<MediaWaitResult> {
     checkCall("media list", null, { transactionId, options });
     const { expect = [], waitMs = 0, signal, waitSignal, onWaiting } = options;
     const read = this.#calls.mediaList(transactionId, options.contentType);
-    const ask = async (): Promise<MediaWaitResult & { isThere: boolean; unknown?: DimensionerError }> => {
+    const ask = async (): Promise<MediaWaitResult & { isThere: boolean }> => {
       try {
         const items = await this.#readList(read, options, decodeMediaList);
         const missing = missingMedia(items, expect);
         return { items, missing, isThere: missing.length === 0 && items.length > 0 };
       } catch (error) {
         if (error instanceof DimensionerError && error.code === "ERR_NOT_FOUND") {
-          return { items: [], missing: expect, isThere: false, unknown: error };
+          return { items: [], missing: expect, isThere: false, notFound: error };
         }
         throw error;
       }
     };
-    const { items, missing, unknown } = await poll(ask, {
+    const { items, missing, notFound } = await poll(ask, {
       waitMs,
       onWaiting,
       signals: this.#transport.signals(signal, waitSignal),
       fail: (sentence) => callFailure(this.peer, read, sentence, null),
     });
-    if (unknown !== undefined) {
-      throw unknown;
+    if (notFound === undefined) {
+      return { items, missing };
     }
-    return { items, missing };
+    if (expect.length === 0 || waitMs <= 0) {
+      throw notFound;
+    }
+    return { items, missing, notFound };
   }
 
   /** Starts the download of one media item in the type in which it was saved; resolves with the headers. */

@@ -206,6 +206,14 @@ describe("the cloud's client", () => {
     assert.equal(server.requests.length, asked + 1);
   });
 
+  it("a transaction that stays unknown lacks what is expected after a wait, and is an error without", async () => {
+    const { cloud } = await connect((_, socket) => reply(socket, { status: 404 }));
+    const expect = ["video/mp4"];
+    const { items, missing, notFound } = await cloud.waitForMedia("1", { expect, waitMs: 300 });
+    assert.deepEqual([items, missing, notFound?.code], [[], expect, "ERR_NOT_FOUND"]);
+    await failsWith(cloud.waitForMedia("1", { expect }), { code: "ERR_NOT_FOUND", outcome: null });
+  });
+
   it("a transaction that stays unknown is an error, an empty one is empty", async () => {
     const unknown = await connect((_, socket) => reply(socket, { status: 404 }));
     await failsWith(unknown.cloud.waitForMedia("1", { waitMs: 300 }), {

@@ -117,6 +117,16 @@ describe("dimensioner-media-list", () => {
     assert.equal((msg["payload"] as unknown[]).length, 1);
   });
 
+  it("says what is missing when the wait ends and the cloud does not know the transaction yet", async () => {
+    await start({ expect: "video/mp4", wait: 0.3 });
+    const msg: Record<string, unknown> = { transactionId: "1" };
+    const { error } = await flow.run("node", msg);
+    const { retryable, statusCode } = error?.cause ?? {};
+    assert.deepEqual([error?.code, retryable, statusCode], ["ERR_MEDIA_INCOMPLETE", true, 404]);
+    assert.match(error?.message ?? "", /missing: video\/mp4/);
+    assert.deepEqual(msg["payload"], []);
+  });
+
   it("says at once that a transaction is not there when there is nothing to wait for", async () => {
     await start();
     const { error } = await flow.run("node", { transactionId: "1" });
