@@ -31,7 +31,7 @@ export interface ReadOptions extends MediaOptions {
  * Saves a download below a folder. Under its final name the file is whole, checked and on the disk, or it is not there at
  * all; identical content is never written twice. Where the transfer breaks and cannot go on, it begins again.
  *
- * Throws ERR_CONFIG (no folder), ERR_INPUT (a filename that cannot be used, a body that was read before), ERR_FILE,
+ * Throws ERR_CONFIG (a blank folder), ERR_INPUT (a filename that cannot be used, a body that was read before), ERR_FILE,
  * ERR_BAD_RESPONSE (empty, a web page, cut short), ERR_CANCELLED, and what the transfer fails with. The body is destroyed
  * then, and its connection ended.
  *
