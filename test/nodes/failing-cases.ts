@@ -127,7 +127,7 @@ export function failingCases(folder: string, file: string): FailingCase[] {
     { code: "ERR_BAD_RESPONSE", ...measure("device"), ...body("<html>") },
     { code: "ERR_BAD_RESPONSE", ...measure("device"), ...body("[]") },
     { code: "ERR_BAD_RESPONSE", ...measure("device"), ...body("{}") },
-    { code: "ERR_BAD_RESPONSE", ...measure("device"), ...body('{"errorCode":"0"}') },
+    { code: "ERR_BAD_RESPONSE", ...measure("device"), ...body('{"errorCode":"?"}') },
     { code: "ERR_BAD_RESPONSE", ...measure("device"), fault: { kind: "body", base64: "/w==" } },
     { code: "ERR_BAD_RESPONSE", ...measure("device"), fault: { kind: "not-http", text: "0" } },
     { code: "ERR_BAD_RESPONSE", ...measure("device"), fault: { kind: "partial" } },
