@@ -31,6 +31,7 @@ interface TransactionInCredentials {
 }
 
 const refusals = {
+  method: "refusedRecord",
   secret: "refusedSecret",
   record: "refusedRecord",
   full: "failed.ERR_QUEUE_FULL",
@@ -112,10 +113,16 @@ export default function (RED: NodeAPI): void {
         deliver: (record, waiting) => sender.deliver(record, waiting),
         unreached: () => sender.unreached(),
         refused: (refusal, problem) => {
-          status.say("failed", refusals[refusal]);
+          // Whoever opens the address in a browser leaves a line in the log, and no warning.
+          const isPost = refusal !== "method";
+          if (isPost) {
+            status.say("failed", refusals[refusal]);
+          }
           if (throttle.isDue(refusal)) {
             const text = translateStatus(RED, refusal === "secret" ? "refusedSecretHelp" : refusals[refusal]);
-            this.warn(problem === undefined ? text : `${text} (${translateValue(RED, problem)})`);
+            this[isPost ? "warn" : "log"](
+              problem === undefined ? text : `${text} (${translateValue(RED, problem)})`,
+            );
           }
         },
       },

@@ -20,17 +20,19 @@ export interface PostedRecord {
  */
 const longestId = 200;
 
-/** Whether the headers describe the body as JSON in UTF-8, not compressed. */
-export function isJson(headers: IncomingHttpHeaders): boolean {
+/** Says why a body is not JSON in UTF-8, not compressed, as the headers describe it; null if it is. */
+export function formProblem(headers: IncomingHttpHeaders): Problem | null {
   const [, type, parameters = ""] = /^\s*([^;\s]+)\s*(?:;(.*))?$/.exec(headers["content-type"] ?? "") ?? [];
   const charset = /charset\s*=\s*"?([^\s";]+)/i.exec(parameters)?.[1];
   const coding = headers["content-encoding"];
-  return (
+  if (coding !== undefined && coding !== "identity") {
+    return phrase("bodyCompressed");
+  }
+  const isJson =
     type !== undefined &&
     /^application\/(?:json|[\w.+-]+\+json)$/i.test(type) &&
-    (charset === undefined || /^(?:utf-?8|us-ascii)$/i.test(charset)) &&
-    (coding === undefined || coding === "identity")
-  );
+    (charset === undefined || /^(?:utf-?8|us-ascii)$/i.test(charset));
+  return isJson ? null : phrase("bodyNotJson");
 }
 
 /** Reads the record in a body, or returns why there is none. */

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Problem } from "../errors/interpolation.ts";
+import { phrase, type Problem } from "../errors/interpolation.ts";
 import { BodyBudget } from "./body-budget.ts";
-import { discardBody, readBody } from "./body.ts";
+import { discardBody, readBody, type BodyProblem } from "./body.ts";
 import type { Target } from "./delivery-queue.ts";
-import { isJson, readPosted } from "./posted-record.ts";
+import { formProblem, readPosted } from "./posted-record.ts";
 import {
   RecordIntake,
   WebhookMemory,
@@ -24,10 +24,13 @@ export interface WebhookRules extends IntakeRules {
 }
 
 /** Why a post was refused, for the operator of the receiver; the sender is told less. */
-export type Refusal = "secret" | "record" | "full" | "store";
+export type Refusal = "method" | "secret" | "record" | "full" | "store";
 
 export interface WebhookEvents extends Target<Received> {
-  /** Called for each refused post; `problem` is that of the record or of the store. */
+  /**
+   * Called for each refused request; `problem` is that of the record, of the store, or that it is no post, as when
+   * somebody opens the address in a browser.
+   */
   refused(refusal: Refusal, problem?: Problem): void;
 }
 
@@ -37,6 +40,13 @@ const longestBodyBytes = 1_000_000;
 const longestRefusedBytes = 32_000_000;
 const bodyWithinMs = 10_000;
 const retryAfterSeconds = 5;
+
+/** Why a body was not read, for the operator; undefined if there was no place for it. */
+const bodyProblems: Readonly<Record<BodyProblem, Problem | undefined>> = {
+  408: phrase("bodySlow", { seconds: bodyWithinMs / 1_000 }),
+  413: phrase("bodyLarge", { limit: phrase("megabytes", { count: longestBodyBytes / 1_000_000 }) }),
+  503: undefined,
+};
 
 /** The statuses of responses, and their texts: what the sender should do, and nothing about this computer. */
 const answers = {
@@ -131,6 +141,7 @@ export class WebhookReceiver {
   /** Returns null if the sender has closed the connection. */
   async #statusOf(request: IncomingMessage, lastPart: string | undefined): Promise<Status | null> {
     if (request.method !== "POST") {
+      this.#events.refused("method", phrase("notPost", { name: request.method ?? "" }));
       return 405;
     }
     if (!this.#isAllowed(request, lastPart)) {
@@ -140,14 +151,17 @@ export class WebhookReceiver {
     if (this.#isClosed) {
       return 503;
     }
-    if (!isJson(request.headers)) {
+    const form = formProblem(request.headers);
+    if (form !== null) {
+      this.#events.refused("record", form);
       return 415;
     }
     const body = await readBody(request, longestBodyBytes, bodyWithinMs, this.#budget);
-    if (body === 503) {
-      this.#events.refused("full");
+    if (body === null) {
+      return null;
     }
-    if (body === null || typeof body === "number") {
+    if (typeof body === "number") {
+      this.#events.refused(body === 503 ? "full" : "record", bodyProblems[body]);
       return body;
     }
     // A node that was closed meanwhile accepts nothing any more.

@@ -128,6 +128,15 @@ describe("dimensioner-transaction-in", () => {
     const answer = await fetch(`${origin}/in/a.b`);
     assert.deepEqual([answer.status, answer.headers.get("allow")], [405, "POST"]);
     assert.equal(await answer.text(), "Post transaction records here.\n");
+    // Whoever opens the address in a browser makes no red ring.
+    assert.ok(flow.shown.every(({ fill }) => fill === "green"));
+  });
+
+  it("shows a post whose body it did not read", async () => {
+    await start([node()]);
+    const headers = { [header]: secret, "content-type": "text/json" };
+    assert.equal((await post({ id: 1 }, { headers })).status, 415);
+    await flow.untilStatus("node", ({ fill, text }) => fill === "red" && text === "rejected: not a record");
   });
 
   it("does not serve what is not set right, and says so at deploy", async () => {

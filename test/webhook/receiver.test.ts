@@ -210,6 +210,8 @@ describe("the receiver of a webhook", () => {
       assert.deepEqual([status, headers["allow"]], [405, "POST"], method);
       assert.ok(!body.includes("<"));
     }
+    assert.equal(refused[0], "method its method is GET instead of POST");
+    assert.equal(refused.length, 5);
   });
 
   it("takes JSON alone", async () => {
@@ -223,7 +225,9 @@ describe("the receiver of a webhook", () => {
     ]) {
       assert.equal((await ask(body, { "content-type": type })).status, 415, type);
     }
+    assert.deepEqual(new Set(refused), new Set(["record its Content-Type is not that of JSON in UTF-8"]));
     assert.equal((await ask(body, { "content-encoding": "gzip" })).status, 415);
+    assert.equal(refused.at(-1), "record it is compressed");
     for (const type of [
       "application/json",
       "Application/JSON; charset=UTF-8",
@@ -237,6 +241,7 @@ describe("the receiver of a webhook", () => {
     const large = Buffer.alloc(10_000_000, " ");
     assert.equal((await ask(large)).status, 413);
     assert.equal((await ask(large, { "transfer-encoding": "chunked" })).status, 413);
+    assert.deepEqual(refused, ["record it is larger than 1 MB", "record it is larger than 1 MB"]);
     const almost = JSON.stringify({ id: 1, errorCode: 0, note: "x".repeat(990_000) });
     assert.equal((await ask(almost)).status, 204);
     assert.equal(got.length, 1);
