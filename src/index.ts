@@ -76,6 +76,8 @@ export type {
   TransactionMessage,
   VerifyMessage,
   VideoInput,
+  VideoBufferMessage,
+  VideoFileMessage,
   VideoMessage,
 } from "./library/messages.ts";
 export type { ReadingOptions } from "./scan/read-code.ts";

@@ -152,7 +152,7 @@ export interface VideoMessage {
   [field: string]: unknown;
 }
 
-/** What fetch image, fetch video and fetch media send with the content in it. */
+/** What fetch image and fetch media send with the content in it. */
 export interface BufferMessage {
   /** The content. */
   payload: Buffer;
@@ -163,11 +163,32 @@ export interface BufferMessage {
   [field: string]: unknown;
 }
 
-/** What fetch image, fetch video and fetch media send where they save to a file. */
+/** What fetch image and fetch media send where they save to a file. */
 export interface FileMessage {
   payload: SavedFile;
   /** The file's path. */
   filename: string;
+  [field: string]: unknown;
+}
+
+/** What fetch video sends with the video in it. */
+export interface VideoBufferMessage {
+  /** The content. */
+  payload: Buffer;
+  /** As the device or the cloud announces it, or else as the content shows. */
+  contentType: string;
+  /** A suggested file name that is valid on every system, with the extension that matches the content. */
+  filename: string;
+  video?: VideoCommand;
+  [field: string]: unknown;
+}
+
+/** What fetch video sends where it saves to a file. */
+export interface VideoFileMessage {
+  payload: SavedFile;
+  /** The file's path. */
+  filename: string;
+  video?: VideoCommand;
   [field: string]: unknown;
 }
 
@@ -315,6 +336,8 @@ export interface TransactionMessage {
   transactionReference: string | null;
   /** As in the record. */
   barcodeReference: string | null;
+  /** True if an earlier run of Node-RED had received the record. */
+  resumed?: true;
   [field: string]: unknown;
 }
 

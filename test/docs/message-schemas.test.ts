@@ -169,16 +169,26 @@ describe("real messages fit the schemas in docs/messages.schema.json", () => {
     const { contentId } = sim.cloud.addMedia("905865", { contentType: "video/mp4", generateBytes: 200_000 });
     await record();
     const imageIdentifier = await measure();
-    for (const [type, msg] of [
-      ["dimensioner-fetch-image", { imageIdentifier }],
-      ["dimensioner-fetch-video", { transactionReference: "R" }],
-      ["dimensioner-fetch-media", { transactionId: "905865", payload: { contentId } }],
+    for (const [type, content, file, msg] of [
+      ["dimensioner-fetch-image", "BufferMessage", "FileMessage", { imageIdentifier }],
+      [
+        "dimensioner-fetch-video",
+        "VideoBufferMessage",
+        "VideoFileMessage",
+        { transactionReference: "R", video: { action: "start", at: "", transactionReference: "R" } },
+      ],
+      [
+        "dimensioner-fetch-media",
+        "BufferMessage",
+        "FileMessage",
+        { transactionId: "905865", payload: { contentId } },
+      ],
     ] as const) {
-      const [buffered] = await run("BufferMessage", { type }, { ...msg });
+      const [buffered] = await run(content, { type }, { ...msg });
       assert.ok(Buffer.isBuffer(buffered?.["payload"]));
       await flow.stop();
       await withFolder(async (folder) => {
-        const [saved] = await run("FileMessage", { type, output: "file", folder }, { ...msg });
+        const [saved] = await run(file, { type, output: "file", folder }, { ...msg });
         hasAllFieldsOf("SavedFile", saved?.["payload"]);
         await flow.stop();
       });
@@ -363,6 +373,7 @@ describe("real messages fit the schemas in docs/messages.schema.json", () => {
       assert.equal(flow.sent.length, 2);
       for (const { msg } of flow.sent) {
         checkMessage("TransactionMessage", msg, {});
+        checkMessage("TransactionMessage", { ...msg, resumed: true }, {});
         checked.add("dimensioner-transaction-in TransactionMessage");
         // Nothing that the simulator posts is unreadable.
         hasAllFieldsOf("TransactionRecord", { ...(msg["payload"] as object), unreadable: {} });

@@ -19,7 +19,12 @@ export const sentMessages: readonly SentMessage[] = [
   { type: "dimensioner-measure", node: "measure", when: "always", schema: "MeasureMessage" },
   ...fetched("dimensioner-fetch-image", "fetch image"),
   { type: "dimensioner-video-control", node: "video", when: "always", schema: "VideoMessage" },
-  ...fetched("dimensioner-fetch-video", "fetch video"),
+  ...(
+    [
+      ["into the message", "VideoBufferMessage"],
+      ["into a file", "VideoFileMessage"],
+    ] as const
+  ).map(([when, schema]) => ({ type: "dimensioner-fetch-video", node: "fetch video", when, schema })),
   {
     type: "dimensioner-remote-trigger",
     node: "remote trigger",

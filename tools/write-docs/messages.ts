@@ -54,6 +54,23 @@ const measureMessage = {
   video: v.exactOptional(payloads.videoCommand),
 };
 
+const contentMessage = {
+  payload: described("The content.", v.instance(Buffer)),
+  contentType: described(
+    "As the device or the cloud announces it, or else as the content shows.",
+    v.string(),
+  ),
+  filename: described(
+    "A suggested file name that is valid on every system, with the extension that matches the content.",
+    v.string(),
+  ),
+};
+
+const fileMessage = {
+  payload: payloads.savedFile,
+  filename: described("The file's path.", v.string()),
+};
+
 /** The values on messages; each has a type of its name in src/model/shapes.ts. */
 export const shapes = {
   MeasureResult: measureResultSchema,
@@ -109,20 +126,15 @@ export const sent = {
       described("What the recording was started for; untouched by stop and cancel.", text),
     ),
   }),
-  BufferMessage: message("What fetch image, fetch video and fetch media send with the content in it.", {
-    payload: described("The content.", v.instance(Buffer)),
-    contentType: described(
-      "As the device or the cloud announces it, or else as the content shows.",
-      v.string(),
-    ),
-    filename: described(
-      "A suggested file name that is valid on every system, with the extension that matches the content.",
-      v.string(),
-    ),
+  BufferMessage: message("What fetch image and fetch media send with the content in it.", contentMessage),
+  FileMessage: message("What fetch image and fetch media send where they save to a file.", fileMessage),
+  VideoBufferMessage: message("What fetch video sends with the video in it.", {
+    ...contentMessage,
+    video: v.exactOptional(payloads.videoCommand),
   }),
-  FileMessage: message("What fetch image, fetch video and fetch media send where they save to a file.", {
-    payload: payloads.savedFile,
-    filename: described("The file's path.", v.string()),
+  VideoFileMessage: message("What fetch video sends where it saves to a file.", {
+    ...fileMessage,
+    video: v.exactOptional(payloads.videoCommand),
   }),
   MediaListMessage: message("What media list sends as one list.", {
     payload: described("All items.", v.array(mediaItemSchema)),
@@ -184,6 +196,9 @@ export const sent = {
     transactionId: described("For media list, fetch media and archive.", v.string()),
     transactionReference: described("As in the record.", text),
     barcodeReference: described("As in the record.", text),
+    resumed: v.exactOptional(
+      described("True if an earlier run of Node-RED had received the record.", v.literal(true)),
+    ),
   }),
   DeviceListMessage: message("What device list sends as one list.", {
     payload: described("All devices.", v.array(payloads.fleetDevice)),
