@@ -2,6 +2,7 @@ import { isDimensionerError } from "../errors/dimensioner-error.ts";
 import { abortWithAny } from "../http/retry.ts";
 import type { CallOptions } from "../http/transport.ts";
 import type { CloudDevice, FleetDevice, Terminal } from "../model/shapes.ts";
+import { instantOf } from "../rules/instants.ts";
 import { checkCall } from "./arguments.ts";
 import type { CloudClient } from "./client.ts";
 
@@ -49,10 +50,9 @@ function join(device: CloudDevice, terminals: ReadonlyMap<string, Terminal>, now
   };
 }
 
-/** A time without a zone is taken as UTC, as the field's name says. Never negative, also if the clocks disagree. */
+/** Never negative, also if the clocks disagree. */
 function secondsSince(timeUtc: string | null, now: number): number | null {
-  const text = timeUtc?.trim() ?? "";
-  const at = Date.parse(/(?:z|[+-]\d\d:?\d\d)$/i.test(text) ? text : `${text}Z`);
+  const at = instantOf(timeUtc ?? "");
   return Number.isNaN(at) ? null : Math.max(0, Math.round((now - at) / 1000));
 }
 

@@ -1,3 +1,5 @@
+import { instantOf } from "../rules/instants.ts";
+
 const units = [
   ["day", 86_400],
   ["hour", 3_600],
@@ -5,13 +7,9 @@ const units = [
   ["second", 1],
 ] as const;
 
-/**
- * "3 minutes ago", in the editor's language; undefined for an invalid time. A time without a zone is UTC, as in the
- * cloud's API.
- */
+/** "3 minutes ago", in the editor's language; undefined for an invalid time. */
 export function ago(time: string): string | undefined {
-  const hasZone = /(?:z|[+-]\d\d:?\d\d)$/i.test(time);
-  const seconds = (Date.parse(hasZone ? time : `${time}Z`) - Date.now()) / 1000;
+  const seconds = (instantOf(time) - Date.now()) / 1000;
   if (Number.isNaN(seconds)) {
     return undefined;
   }

@@ -1,4 +1,5 @@
 import type { TransactionRecord } from "../../model/shapes.ts";
+import { instantOf } from "../../rules/instants.ts";
 import { canWeighSame, compareSides } from "./figures.ts";
 import { referenceNames, type Figures, type LocalMeasurement } from "./local-measurement.ts";
 
@@ -143,7 +144,7 @@ function isNear({ sentAt }: LocalMeasurement, { receivedAt }: Candidate): boolea
  * other difference proves nothing, nor do times without a fraction.
  */
 function isSameInstant(a: string | null, b: string | null): boolean {
-  const [first, second] = [Date.parse(a ?? ""), Date.parse(b ?? "")];
+  const [first, second] = [instantOf(a ?? ""), instantOf(b ?? "")];
   return first === second && first % 1000 !== 0;
 }
 

@@ -1,3 +1,4 @@
+import { instantOf } from "../../rules/instants.ts";
 import type english from "./texts/en-US.json";
 import type { Evidence } from "./shapes.ts";
 
@@ -25,8 +26,8 @@ export function createWords(lang: string, texts: Readonly<Record<string, string>
     sayFinding: ({ kind, problem }) => texts[`finding.${kind}`] ?? problem,
     sayReason: (reason) => texts[`reason.${reason}`] ?? reason,
     time(iso) {
-      const at = new Date(iso);
-      return Number.isNaN(at.getTime()) ? iso : times.format(at);
+      const at = instantOf(iso);
+      return Number.isNaN(at) ? iso : times.format(at);
     },
     bytes(count) {
       const units = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"] as const;
