@@ -42,7 +42,9 @@ const wireResult = v.looseObject({
   weightUnitOfMeasure: text("Unit of weight, such as kg or lb."),
   measurementFidelity: decimal("Step of the dimensions, in their unit: 1, 0.5, 0.2."),
   legalForTrade: flag("Whether the device measured in its Legal for Trade mode."),
-  weight: decimal("In weightUnitOfMeasure."),
+  weight: decimal(
+    "In weightUnitOfMeasure. The device reports one for all that is on the table, however many objects there are.",
+  ),
   objectId: text("Often empty."),
   measuredObjects: v.pipe(
     v.fallback(v.nullish(v.array(measuredObjectSchema), []), []),
@@ -157,7 +159,8 @@ type Figures = Pick<
 >;
 
 /**
- * The first fields of a result. The sides are those of the one object; the weight is that of everything on the table.
+ * The first fields of a result. The sides are those of the one object; the weight is what the device reports, which is
+ * one for everything on the table.
  */
 function figuresOf(
   { weight, dimsUnitOfMeasure, weightUnitOfMeasure, measuredObjects }: v.InferOutput<typeof wireResult>,

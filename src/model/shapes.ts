@@ -24,7 +24,9 @@ export interface MeasureResult {
   width: number | null;
   /** The object's height, in dimsUnitOfMeasure; null unless exactly one object was measured. */
   height: number | null;
-  /** In weightUnitOfMeasure. */
+  /**
+   * In weightUnitOfMeasure. The device reports one for all that is on the table, however many objects there are.
+   */
   weight: number | null;
   /** Unit of length, width and height, such as cm or in. */
   dimsUnitOfMeasure: string | null;
