@@ -105,6 +105,33 @@ describe("dimensioner-archive behind a device on the local network", () => {
     });
   });
 
+  it("archives a device's video once the device is in a video mode again", async () => {
+    await withFolder(async (root) => {
+      const { sim } = suite;
+      sim.newer.setMode("video-only");
+      const dock = { id: "dock", type: "dimensioner-device", address: sim.newer.origin, timeout: 60 };
+      const video = { z: "tab", type: "dimensioner-video-control", device: "dock" };
+      const test = await suite.start(
+        root,
+        dock,
+        { ...video, id: "start", action: "start" },
+        { ...video, id: "stop", action: "stop" },
+        archive(root, { deviceVideo: true, wait: 60 }),
+      );
+      await test.run("start", { transactionReference: "ORDER-1" });
+      const stopped = await test.run("stop", { transactionReference: "ORDER-1" });
+      await until(() => sim.newer.readSavedVideo() !== null, "the video is encoded");
+      sim.newer.setMode("measurement-only");
+      const { _msgid, ...msg } = stopped.sent[0]?.msg ?? {};
+      const archived = test.run("node", msg);
+      await test.untilStatus("node", ({ text }) => text.startsWith("wrong operating mode"));
+      sim.newer.setMode("video-only");
+      assert.equal((await archived).error, undefined);
+      const [manifest] = [...(await readPackages(root)).values()];
+      assert.deepEqual([manifest?.complete, manifest?.items.map((item) => item.path)], [true, ["video.mp4"]]);
+    });
+  });
+
   it("archives a device's video while the next start already waits for the end of its transfer", async () => {
     await withFolder(async (root) => {
       const { sim } = suite;

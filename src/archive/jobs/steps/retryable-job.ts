@@ -16,6 +16,8 @@ export function isRetryableJob(error: unknown): boolean {
     case "ERR_UNAUTHORIZED":
     // The sign-in page of a network looks like an invalid response or a redirect.
     case "ERR_BAD_RESPONSE":
+    // Somebody may select a video mode again, and the device has its video until the next start.
+    case "ERR_WRONG_MODE":
     // A config node can be corrected, and its deploy aborts what was running.
     case "ERR_CONFIG":
       return true;
