@@ -39,7 +39,8 @@ export const mostAlike = 50;
  * Finds the transaction of a measurement, considering all possible transactions of it and all other measurements that
  * each of these may belong to. A unique tag decides. Otherwise the references and the dimensions have to be the same,
  * and the record has to be received after the measure was sent: the clocks of the device and the cloud may be hours
- * apart, but both times are by this computer's clock. If more than one answer is possible, there is none.
+ * apart, but both times are by the clock of this computer, or those of workers, which have to agree. If more than one
+ * answer is possible, there is none.
  */
 export function matchTransaction(
   sought: MeasurementSearch,
