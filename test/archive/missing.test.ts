@@ -6,6 +6,8 @@ import { Inbox } from "../../src/store/inbox.ts";
 import { withFolder } from "../media/support.ts";
 import { received } from "./find/support.ts";
 import { changeDatabase, fillArchive } from "./packages.ts";
+import { emptyPostgresOptions } from "../store/databases.ts";
+import { openSharedStore } from "./shared-store.ts";
 import { databaseOf, storeIn } from "./store.ts";
 
 const guid = "6B2E0a2c-0000-4000-8000-00c04fc964ff";
@@ -90,6 +92,22 @@ describe("archive: what is listed as missing", () => {
       await fillArchive(root, ids);
       await prune(root);
       assert.deepEqual(idsOf(await missing(root, 2)), ["notArchived old 3", "notArchived old 2"]);
+    }));
+
+  it("is the same in a PostgreSQL database", () =>
+    withFolder(async (root) => {
+      const options = await emptyPostgresOptions();
+      const { store, database } = await openSharedStore(root, options);
+      const inbox = new Inbox(database, { nodeId: "records", runId: "run" });
+      for (const id of [guid, "2", "3"]) {
+        await inbox.add(received(id, 0).record, 0);
+      }
+      await fillArchive(root, [guid.toUpperCase(), "2"], undefined, { store });
+      const { url } = options.address;
+      const listed = async () => idsOf(await listMissing(root, { database: url, period: "1d", limit: 1 }));
+      assert.deepEqual(await listed(), ["notArchived 3"]);
+      await pruneArchive(root, { before: new Date(Date.now() + 1_000), database: url });
+      assert.deepEqual(await listed(), ["notArchived 3"]);
     }));
 
   it("is compared by an index, however many packages and jobs there are", () =>
