@@ -24,14 +24,21 @@ RED.nodes.registerType<EvidenceProperties>("dimensioner-evidence", {
     return labelStyle(settingsOf(this, defaults).name);
   },
   inputLabels: () => texts("port.input"),
-  outputLabels() {
+  outputLabels(index) {
     const { action } = settingsOf(this, defaults);
+    if (index === 1) {
+      return texts("port.notAgain");
+    }
     return texts(action === "msg" ? "port.output" : `act.${action}`);
   },
   onadd() {
     chooseOnly(this, fields);
   },
   oneditprepare() {
-    openForm(this, fields);
+    const form = openForm(this, fields);
+    form.follow(["action", "emit"], () => {
+      const hasSecond = ["missing", "msg"].includes(form.value("action")) && form.value("emit") === "split";
+      form.field("outputs").val(hasSecond ? "2" : "1");
+    });
   },
 });

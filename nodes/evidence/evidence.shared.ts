@@ -1,4 +1,5 @@
 import {
+  failureProperties,
   nodeName,
   outputProperties,
   reportLanguage,
@@ -63,6 +64,7 @@ export const properties = {
     group: packages,
     when: { action: ["find", "missing", "msg"] },
   },
+  outputs: failureProperties.outputs,
   /** Why a package is held or released. */
   reason: {
     kind: "typed",

@@ -102,16 +102,18 @@ export default function (RED: NodeAPI): void {
           );
           status.say("done", "missing", { count: missing.length });
           msg.payload = missing;
+          if (settings.emit === "array") {
+            return [msg];
+          }
           const again = missing.filter(({ archiveAgain }) => archiveAgain !== null);
-          return [
-            settings.emit === "array"
-              ? msg
-              : messagesOf(RED, job, again, ({ archiveAgain, ...missing }) => ({
-                  payload: null,
-                  ...archiveAgain,
-                  missing,
-                })),
-          ];
+          const rest = missing.filter(({ archiveAgain }) => archiveAgain === null);
+          return [again, rest].map((items) =>
+            messagesOf(RED, job, items, ({ archiveAgain, ...missing }) => ({
+              payload: null,
+              ...archiveAgain,
+              missing,
+            })),
+          );
         }
         case "hold":
         case "release": {

@@ -251,8 +251,8 @@ export interface MissingListMessage {
 }
 
 /**
- * What evidence sends after missing as one message for each that can be archived again: archive takes it as it
- * is.
+ * What evidence sends after missing as one message for each. From output 1, archive takes it as it is; output 2
+ * sends what cannot be archived again.
  */
 export interface MissingMessage {
   /**

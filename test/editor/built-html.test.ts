@@ -78,7 +78,7 @@ describe("the html of each type, read without running it", () => {
       assert.equal(type, `dimensioner-${name}`);
       assert.equal(valueOf(properties.get("category")), isConfig ? "config" : "dimensioner");
       assert.match(String(valueOf(properties.get("color"))), /^#[0-9a-f]{6}$/);
-      const extra = ["measure", "remote-trigger"].includes(name) ? ["outputs"] : [];
+      const extra = ["evidence", "measure", "remote-trigger"].includes(name) ? ["outputs"] : [];
       const saved = [...membersOf(properties.get("defaults") as Expression).keys()];
       assert.deepEqual(saved.toSorted(), [...Object.keys(await defaultsOf(name)), ...extra].toSorted());
       if (!isConfig) {

@@ -337,6 +337,11 @@ describe("dimensioner-evidence", () => {
         missing.map(({ reason, transactionId, archiveAgain }) => [reason, transactionId, archiveAgain]),
         [["open", "8", null]],
       );
+      const opened = (await flow.run("split", { payload: "24h" })).sent;
+      assert.deepEqual(
+        opened.map(({ port, msg }) => [port, (msg["missing"] as MissingEvidence).reason]),
+        [[1, "open"]],
+      );
       await flow.run("archive", { reset: true });
       assert.equal((await open).error?.code, "ERR_CANCELLED");
       await archive("1");
@@ -350,9 +355,16 @@ describe("dimensioner-evidence", () => {
       do {
         failed = (await run("missing", "today")).payload as MissingEvidence[];
       } while (failed.some((one) => one.reason === "open"));
-      const { sent } = await run("", "today", {}, "split");
-      const [again] = sent;
-      assert.equal(sent.length, 1);
+      const { sent } = await flow.run("split", { payload: "today" });
+      assert.deepEqual(
+        sent.map(({ port, msg }) => [port, (msg["missing"] as MissingEvidence).transactionId]),
+        [
+          [0, "9"],
+          [1, "8"],
+        ],
+      );
+      const [again, rest] = sent.map(({ msg }) => msg);
+      assert.equal(rest?.["payload"], null);
       assert.deepEqual([again?.["transactionId"], again?.["transactionReference"]], ["9", "ORDER-9"]);
       const { reason, errorCode } = again?.["missing"] as MissingEvidence;
       assert.deepEqual([reason, errorCode], ["failed", "ERR_CANCELLED"]);

@@ -52,7 +52,7 @@ export const sentMessages: readonly SentMessage[] = [
       ["find, as one list; hold, release", "EvidenceListMessage"],
       ["find, one message per package", "EvidenceMessage"],
       ["missing, as one list", "MissingListMessage"],
-      ["missing, one message each", "MissingMessage"],
+      ["missing, one each, output 1 or 2", "MissingMessage"],
       ["verify", "VerifyMessage"],
       ["export, a file", "ExportFileMessage"],
       ["export, a Buffer", "ExportBufferMessage"],

@@ -167,7 +167,7 @@ export const sent = {
     payload: described("What has no complete package, the newest first.", v.array(evidence.missingEvidence)),
   }),
   MissingMessage: message(
-    "What evidence sends after missing as one message for each that can be archived again: archive takes it as it is.",
+    "What evidence sends after missing as one message for each. From output 1, archive takes it as it is; output 2 sends what cannot be archived again.",
     {
       missing: described(
         "What is missing, and why; all of MissingEvidence except `archiveAgain`, whose properties are on the message.",
