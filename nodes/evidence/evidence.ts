@@ -127,9 +127,11 @@ export default function (RED: NodeAPI): void {
         }
         case "verify": {
           const report = await turns.run(action, job, () => verify(request, job));
-          const { findingCount, packages: count } = report;
+          const { findingCount, packages: count, verdict } = report;
           if (findingCount > 0) {
             status.say("failed", "findings", { count: findingCount });
+          } else if (verdict === "unchecked") {
+            status.say("waiting", "notAllChecked", { count: report.unchecked.length });
           } else {
             status.say("done", "verified", { count });
           }

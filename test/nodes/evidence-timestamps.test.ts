@@ -97,6 +97,18 @@ describe("dimensioner-evidence: time stamps", () => {
       assert.deepEqual([wrong.verdict, wrong.findings.map(({ kind }) => kind)], ["wrong", ["timestamp"]]);
     }));
 
+  it("does not call the archive verified where the signers are not checked", () =>
+    withFolder(async (folder) => {
+      await start(folder);
+      await archive("1");
+      await run("timestamp");
+      await flow.deploy([storeNode(folder), ...nodesOf(folder, { roots: "" }).slice(1)], credentials);
+      const { verdict, findingCount } = (await run("verify")).payload as VerifyResult;
+      assert.deepEqual([verdict, findingCount], ["unchecked", 0]);
+      const status = flow.lastStatus("evidence");
+      assert.deepEqual([status?.text, status?.fill], ["not all checked: 1", "yellow"]);
+    }));
+
   it("says what is missing or wrong: the server, the login, the root certificates", () =>
     withFolder(async (folder) => {
       await start(folder);
@@ -107,6 +119,7 @@ describe("dimensioner-evidence: time stamps", () => {
       await flow.deploy(nodesOf(folder), { evidence: { password: "other" } });
       const login = (await run("timestamp")).error;
       assert.deepEqual([login?.code, login?.cause.surface], ["ERR_UNAUTHORIZED", "timestamp-server"]);
+      assert.match(flow.lastStatus("evidence")?.text ?? "", /^login rejected/);
       await flow.deploy(nodesOf(folder, { roots: join(fixtures, "other-root.crt") }), credentials);
       assert.equal((await run("timestamp")).error?.code, "ERR_BAD_RESPONSE");
       await flow.deploy(nodesOf(folder, { roots: join(folder, "none") }), credentials);
