@@ -470,9 +470,15 @@ export interface EvidencePackage {
   /** The images and videos. */
   files: ArchivedFile[];
   /**
-   * A sentence if the package is in the index, but cannot be read where it was archived; null otherwise.
+   * A sentence if the package is in the index, but cannot be read where it was archived, or is `changed`; null
+   * otherwise.
    */
   problem: string | null;
+  /**
+   * Whether the manifest or the measurement is not what was archived; a changed measurement has no values here.
+   * Only verifying the package compares its images and videos.
+   */
+  changed: boolean;
 }
 
 /**

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { appendFile, readdir, readFile, rename, statfs, truncate, writeFile } from "node:fs/promises";
+import { appendFile, readdir, readFile, rename, rm, statfs, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type {
   EvidencePackage,
@@ -213,6 +213,33 @@ describe("dimensioner-evidence", () => {
       await writeFile(join(folder, "2", "manifest.json"), "{}");
       assert.equal((await verify("ORDER-2")).findings[0]?.kind, "manifest");
       assert.equal(typeof (await found("ORDER-2"))[0]?.problem, "string");
+    }));
+
+  it("finds no values that are not what was archived, and says of which package", () =>
+    withFolder(async (folder) => {
+      await start(folder);
+      await archive("1");
+      await archive("2");
+      const shown = async (id: string) => {
+        const [one] = await found(`ORDER-${id}`);
+        return [one?.changed, typeof one?.problem, one?.length];
+      };
+      assert.deepEqual(await shown("1"), [false, "object", 33.5]);
+      const edit = async (path: string, from: string, to: string): Promise<void> => {
+        const text = await readFile(join(folder, path), "utf8");
+        assert.ok(text.includes(from));
+        await writeFile(join(folder, path), text.replace(from, to));
+      };
+      await edit("1/measurement.json", "33.5", "23.5");
+      assert.deepEqual(await shown("1"), [true, "string", null]);
+      await rm(join(folder, "1/measurement.json"));
+      assert.deepEqual(await shown("1"), [true, "string", null]);
+      await edit("2/manifest.json", "ORDER-2", "ORDER-9");
+      const [one] = await found("ORDER-2");
+      assert.match(one?.problem ?? "", /^The manifest is not the one that was archived/);
+      assert.deepEqual(await shown("2"), [true, "string", 33.5]);
+      const held = await run("hold", "ORDER-1", { reason: "somebody has changed it" });
+      assert.equal(held.error, undefined, "it is kept as it is");
     }));
 
   it("deletes a package that is older than the days that the dialog names, unless it is on hold", () =>

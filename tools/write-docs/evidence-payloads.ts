@@ -55,8 +55,12 @@ export const evidencePackage = described(
     hold: described("Null for a package that is not on hold.", v.nullable(hold)),
     files: described("The images and videos.", v.array(archivedFile)),
     problem: described(
-      "A sentence if the package is in the index, but cannot be read where it was archived; null otherwise.",
+      "A sentence if the package is in the index, but cannot be read where it was archived, or is `changed`; null otherwise.",
       text,
+    ),
+    changed: described(
+      "Whether the manifest or the measurement is not what was archived; a changed measurement has no values here. Only verifying the package compares its images and videos.",
+      v.boolean(),
     ),
   }),
 );

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { isDimensionerError } from "../../errors/dimensioner-error.ts";
 import type { EvidencePackage } from "../../model/shapes.ts";
 import { parseFields, recordLimits } from "../../model/parse-json.ts";
+import { sha256Of } from "../../model/sha256.ts";
 import { asFileError, measurementFileName, type ReadDisk } from "../archive-disk.ts";
 import type { ArchiveFiles } from "../files/archive-files.ts";
 import { archivedFiles } from "../packages/archived-files.ts";
@@ -12,14 +13,28 @@ import { measuredOf, mostMeasurementBytes } from "../packages/measurement-fields
 import { readHold } from "./hold.ts";
 import { openPackage, type OpenedPackage } from "./open-package.ts";
 
-/** Describes a package of the index, from its manifest and its measurement; the package is the truth, not the index. */
+/** A package of which something is not what was archived. */
+const changedTexts = {
+  manifest:
+    "The manifest is not the one that was archived: its SHA-256 is not that of the index. Verify the package to see what is wrong.",
+  measurement: `${measurementFileName} is not what was archived: its SHA-256 is not that of the manifest. Its values are left out. Verify the package to see what is wrong.`,
+} as const;
+
+/**
+ * Describes a package of the index, from its manifest and its measurement; the package is the truth, not the index. Both
+ * are compared with what was archived, the images and videos are not.
+ */
 export async function describeIndexed(
   files: ArchiveFiles,
   indexed: IndexedPackage,
 ): Promise<EvidencePackage> {
   const folder = files.addressOf(indexed.path);
   try {
-    return await describeOpened(await openPackage(files, indexed), folder, files.disk);
+    const opened = await openPackage(files, indexed);
+    const described = await describeOpened(opened, folder, files.disk);
+    return opened.sha256 === indexed.sha256
+      ? described
+      : { ...described, problem: changedTexts.manifest, changed: true };
   } catch (error) {
     if (isDimensionerError(error) && error.sentence === "evidenceGone") {
       return describeGone(folder, indexed, error.message);
@@ -34,7 +49,10 @@ async function describeOpened(
   disk: ReadDisk,
 ): Promise<EvidencePackage> {
   const { location, manifest } = opened;
-  const [figures, hold] = await Promise.all([readFigures(opened, disk), readHold(opened.folder, disk)]);
+  const [{ figures, isChanged }, hold] = await Promise.all([
+    readFigures(opened, disk),
+    readHold(opened.folder, disk),
+  ]);
   const { references, times, instrument, billable = null, scan = null, supplements = null } = manifest;
   return {
     packageId: manifest.job,
@@ -56,7 +74,8 @@ async function describeOpened(
     supplements: supplements?.path ?? null,
     hold,
     files: archivedFiles(folder, manifest),
-    problem: null,
+    problem: isChanged ? changedTexts.measurement : null,
+    changed: isChanged,
   };
 }
 
@@ -87,30 +106,41 @@ function describeGone(folder: string, indexed: IndexedPackage, problem: string):
     hold: null,
     files: [],
     problem,
+    changed: false,
   };
 }
 
-async function readFigures({ folder, manifest }: OpenedPackage, disk: ReadDisk): Promise<Measured> {
-  return measuredOf(manifest.measurement === null ? {} : await readMeasurement(folder, disk));
+interface ReadFigures {
+  readonly figures: Measured;
+  /** Whether measurement.json is not what the manifest says of it, or is gone. */
+  readonly isChanged: boolean;
 }
 
-/** The fields of measurement.json; none if it is damaged, which a verification reports. */
-async function readMeasurement(folder: string, disk: ReadDisk): Promise<Readonly<Record<string, unknown>>> {
+async function readFigures(
+  { folder, manifest: { measurement } }: OpenedPackage,
+  disk: ReadDisk,
+): Promise<ReadFigures> {
+  const content = measurement === null ? null : await readMeasurement(folder, disk);
+  const isChanged = measurement !== null && (content === null || sha256Of(content) !== measurement.sha256);
+  const fields = content === null || isChanged ? {} : (parseFields(String(content), recordLimits) ?? {});
+  return { figures: measuredOf(fields), isChanged };
+}
+
+/** The content of measurement.json; null if it is not there, longer than this package writes, or cannot be read. */
+async function readMeasurement(folder: string, disk: ReadDisk): Promise<Buffer | null> {
   const file = await openPlain(join(folder, measurementFileName), disk);
   if (file === undefined) {
-    return {};
+    return null;
   }
   try {
     const { size } = await file.stat();
-    const fields =
-      size > mostMeasurementBytes ? null : parseFields(String(await file.readFile()), recordLimits);
-    return fields ?? {};
+    return size > mostMeasurementBytes ? null : await file.readFile();
   } catch (error) {
     // A bucket that fails does not make it a damaged one.
     if (isDimensionerError(error)) {
       throw error;
     }
-    return {};
+    return null;
   } finally {
     await file.close();
   }

@@ -44,7 +44,7 @@ export function Hold({ one, onChange, shared: { words, me, fail } }: HoldProps):
     <section aria-labelledby="hold-title">
       <h3 id="hold-title">{words.say("holdTitle")}</h3>
       <p id="hold-state">{words.say(hold === null ? "notHeld" : "held", values)}</p>
-      {me.right === "manage" && one.problem === null && (
+      {me.right === "manage" && (one.problem === null || one.changed) && (
         <form class="row" id="hold-form" onSubmit={submit}>
           <label for="reason">{words.say("reason")}</label>
           <input ref={reason} id="reason" maxLength={1000} required />

@@ -13,7 +13,7 @@ export function Marks({
 }): VNode {
   return (
     <>
-      {one.problem !== null && <span class="mark broken">{words.say("gone")}</span>}
+      {one.problem !== null && <span class="mark broken">{words.say(one.changed ? "changed" : "gone")}</span>}
       {one.problem === null && !one.complete && <span class="mark refused">{words.say("incomplete")}</span>}
       {one.hold !== null && <span class="mark held">{words.say("onHold")}</span>}
     </>

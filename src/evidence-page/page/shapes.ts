@@ -49,6 +49,7 @@ export const evidence = v.object({
   hold: v.nullable(v.object({ heldAt: text, person: text, reason: text })),
   files: v.array(file),
   problem: text,
+  changed: v.boolean(),
 });
 export type Evidence = v.InferOutput<typeof evidence>;
 
