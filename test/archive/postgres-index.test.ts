@@ -3,14 +3,17 @@ import { mkdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { pruneArchive, rebuildIndex } from "../../src/archive/maintenance/commands.ts";
 import type { NotIndexed } from "../../src/model/archive-reports.ts";
+import type { SharedDatabaseOptions } from "../../src/store/shared-database.ts";
 import { sharedPostgres } from "../support/shared-postgres.ts";
 import { databaseNameIn, emptyPostgresOptions } from "../store/databases.ts";
-import { copiesOfArchive, verify } from "./packages.ts";
+import { copiesOfArchive, fillArchive, verify } from "./packages.ts";
 import { bundle, runChild } from "./processes.ts";
+import { openSharedStore } from "./shared-store.ts";
 
 describe("archive: an index in PostgreSQL", () => {
   const archive = copiesOfArchive(["m0", "m1", "m2"]);
   let url: string;
+  let options: SharedDatabaseOptions;
   let query: (sql: string) => Promise<Record<string, unknown>[]>;
 
   async function rebuild(root: string) {
@@ -25,7 +28,8 @@ describe("archive: an index in PostgreSQL", () => {
     });
 
   beforeEach(async () => {
-    const { address } = await emptyPostgresOptions();
+    options = await emptyPostgresOptions();
+    const { address } = options;
     const server = await sharedPostgres();
     ({ url } = address);
     query = (sql) => server.run(sql, databaseNameIn(address));
@@ -39,6 +43,17 @@ describe("archive: an index in PostgreSQL", () => {
       assert.deepEqual([again.report.database, again.report.packages], ["completed", 3]);
       const { report: verified, said } = await verify(root, [file, url]);
       assert.deepEqual([verified.verdict, said], ["ok", []]);
+    });
+  });
+
+  it("is what a store continues with that had an embedded database before", async () => {
+    await withIndex(async (root) => {
+      const { store, database } = await openSharedStore(root, options);
+      const [again] = await fillArchive(root, ["m0", "n0"], undefined, { store });
+      assert.equal(again, archive.paths[0], "no second package");
+      await database.close();
+      const { report, said } = await verify(root, url);
+      assert.deepEqual([report.verdict, report.packages, said], ["ok", 4, []]);
     });
   });
 
