@@ -152,11 +152,15 @@ describe("the examples 07 and 08: scanners, in one Node-RED", () => {
     it("gets each key of a scan, right after the page has loaded and wherever the focus is", async () => {
       const page = await browser.newPage();
       page.setDefaultTimeout(longestWaitMs);
-      const measures = async (where: string, prepare: () => Promise<unknown>): Promise<void> => {
+      const measures = async (
+        where: string,
+        prepare: () => Promise<unknown>,
+        end = "Enter",
+      ): Promise<void> => {
         const measured = run.simulator.nextRequest(({ path }) => path === "/api/v1/measure");
         await prepare();
         await page.keyboard.type(barcode);
-        await page.keyboard.press("Enter");
+        await page.keyboard.press(end);
         const query = new URLSearchParams((await measured).query.toLowerCase());
         assert.equal(query.get("transactionreference"), barcode, where);
       };
@@ -168,6 +172,7 @@ describe("the examples 07 and 08: scanners, in one Node-RED", () => {
       await measures("nothing has the focus", () =>
         page.locator("#barcode").evaluate((field) => field.blur()),
       );
+      await measures("the scanner ends with Tab", () => page.locator("#barcode").focus(), "Tab");
       await page.keyboard.press("Control+a");
       assert.equal(await page.locator("#barcode").inputValue(), "", "a shortcut is no scan");
       await page.close();
