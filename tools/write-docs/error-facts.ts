@@ -11,7 +11,7 @@ export interface ErrorFacts {
 /** One entry for each code: a new code does not compile without one. */
 export const errorFacts: Readonly<Record<ErrorCode, ErrorFacts>> = {
   ERR_CONFIG: {
-    when: "The node or its config node is not set up correctly: nothing is selected, an address or a number is not valid, or the token or the folder is missing. Also: a newer version of the package saved the node, or the device's generation does not have this in its API.",
+    when: "The node or its config node is not set up correctly: nothing is selected, an address or a number is not valid, or the token or the folder is missing. Also: a newer version of @dimflow/node-red-dimensioner saved the node, or the device's generation does not have this in its API.",
     outcomes: ["not-sent"],
     remedy:
       "Open the node that is named, correct the setting and deploy. The same problem is shown under the node at deploy.",
@@ -69,7 +69,7 @@ export const errorFacts: Readonly<Record<ErrorCode, ErrorFacts>> = {
       "A video is on the device after a stop in Video Only, and after a failed measurement in Video with Measurement; after a successful one it is in the cloud. Wait longer if it may still be encoding. A device whose Enable Local API is off answers the same.",
   },
   ERR_NOT_FOUND: {
-    when: "Any other 404. From a device: Enable Local API is off, the generation is set wrong, or there is no such image.",
+    when: "Any other 404. From a device: Enable Local API is off, the generation is set wrong, or there is no such image. Or no package was found.",
     outcomes: ["refused"],
     remedy:
       "From a device: turn on Enable Local API and check the generation. From the cloud: check the ID and where it comes from; images and videos reach the cloud with a delay.",
@@ -110,10 +110,10 @@ export const errorFacts: Readonly<Record<ErrorCode, ErrorFacts>> = {
     remedy: "Send fewer at once, or raise the queue limit in the config node. Nothing was sent.",
   },
   ERR_EXPIRED: {
-    when: "The command waited longer for its turn than the config node allows.",
+    when: "The command waited longer for its turn than the config node allows. Or a part of a sequence reached **archive** too late: archive it with a separate message.",
     outcomes: ["not-sent"],
     remedy:
-      "Another parcel may be on the table by now, so decide whether the scan still counts. Nothing was sent.",
+      "After a command: another parcel may be on the table by now, so decide whether the scan still counts. Nothing was sent.",
   },
   ERR_CANCELLED: {
     when: "A reset, a deploy or a stop ended it while it was waiting or running.",
@@ -125,13 +125,13 @@ export const errorFacts: Readonly<Record<ErrorCode, ErrorFacts>> = {
     when: "The disk: it is full, permission is missing, the name is taken, the folder is missing or is not a folder, a link leads out of it, or it does not respond.",
     outcomes: [],
     remedy:
-      "`cause.hint` has the path. The folder to save in is never created, since it may be a share that is not mounted.",
+      "`cause.hint` usually has the path. The folder to save in is never created, since it may be a share that is not mounted.",
   },
   ERR_STORE: {
     when: "The database of a store: in use by another process, damaged, written by a newer version, full, no permission, no answer. Or its object store: no connection, no such bucket, no permission, too busy.",
     outcomes: [],
     remedy:
-      "The message names the database or the object store. Everything that was stored before is safe, and packages are complete without the database.",
+      "The message names the database or the object store. Packages are complete without the database. Unless the database is damaged, everything that was stored before is safe; if it is damaged, restore a backup, or rebuild it from the packages: open jobs and unhandled records are lost then.",
   },
   ERR_NOT_BILLABLE: {
     when: "A parcel has no billable weight: its measurement failed, is of several objects, has no weight, was entered by hand, or is not certainly legal for trade where that is required.",
