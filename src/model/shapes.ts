@@ -312,7 +312,7 @@ export interface Terminal {
   [field: string]: unknown;
 }
 
-/** A finished package on the disk. */
+/** A finished package, in a folder or a bucket. */
 export interface ArchivedPackage {
   /** The package's ID in the store's database and in its manifest. */
   packageId: string;

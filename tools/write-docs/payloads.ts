@@ -64,7 +64,7 @@ export const archivedFile = described(
 );
 
 export const archivedPackage = described(
-  "A finished package on the disk.",
+  "A finished package, in a folder or a bucket.",
   v.object({
     packageId: described("The package's ID in the store's database and in its manifest.", v.string()),
     location: described("The package's folder from the store's folder, with slashes.", v.string()),

@@ -36,7 +36,8 @@ Connect the scan node directly to the node that receives the scans, without chan
 | MQTT, HTTP, a page that takes keystrokes | _mqtt in_, _http in_, _ui-template_ | complete, if it is a string: default |
 | strings that can end within a scan | _tcp in_ without a delimiter | choose “a part of a stream” |
 
-The examples 07, 08 and 11 show them; [nodes.md](nodes.md) lists all examples. If you have no scanner at hand, use
+Example 11 shows a scan node behind _tcp in_, example 30 one behind a page that takes keystrokes; in example 25 an inject node stands for
+the scanner. Examples 07 and 08 show other ways in which scans reach Node-RED, without a scan node. [nodes.md](nodes.md) lists all examples. If you have no scanner at hand, use
 [the simulator's](simulator.md#the-scanner): it sends what real scanners send, and its labels can be read from the screen.
 
 ## Where a scan ends
