@@ -170,7 +170,7 @@ describe("the examples 04, 05, 06 and 09, in one Node-RED", () => {
       assert.match(nothing, /Enable Local API/);
       newer.setLocalApi(true);
       faults.add({ surface: "newer", path: "/api/v1/measure", fault: { kind: "reset" } });
-      await hear("06", "Scan a parcel", "Outcome unknown: check the table");
+      await hear("06", "Scan a parcel", "Outcome unknown: check the device");
     });
 
     it("does not wait for ever, and passes on what comes too late", async () => {
@@ -178,7 +178,7 @@ describe("the examples 04, 05, 06 and 09, in one Node-RED", () => {
         const { faults } = run.simulator;
         const late = { kind: "delay", ms: 600_000 } as const;
         const held = faults.add({ surface: "newer", path: "/api/v1/measure", times: 0, fault: late });
-        const told = await hear("06", "Scan a parcel", "No answer in time: check the table");
+        const told = await hear("06", "Scan a parcel", "No answer in time: check the device");
         assert.match(told, /timeout/);
         const measured = nodeNamed(await readExample("06"), "Measured");
         const passedOn = Promise.withResolvers<void>();
