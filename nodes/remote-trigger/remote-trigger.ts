@@ -7,13 +7,13 @@ import { readSaved } from "../../src/runtime/action/saved-properties.ts";
 import { commandOptions, serve } from "../../src/runtime/action/serve.ts";
 import { demandReference, readParcel, readReferences, ValueReader } from "../../src/runtime/action/values.ts";
 import { throughCloud, cloudChoice } from "../../src/runtime/config/config-choice.ts";
-import { CloudInstruments } from "../../src/runtime/config/instrument.ts";
+import { CloudDevices } from "../../src/runtime/config/instrument.ts";
 import { settingsOf } from "../../src/runtime/config/settings.ts";
 import { defaults, properties as table, type RemoteTriggerProperties } from "./remote-trigger.shared.ts";
 
 /** `dimensioner-remote-trigger`: has the cloud start, stop or cancel a recording, or measure, on a registered device. */
 export default function (RED: NodeAPI): void {
-  const instruments = new CloudInstruments(RED);
+  const known = new CloudDevices(RED);
 
   function RemoteTriggerNode(this: Node, config: NodeDef & Partial<RemoteTriggerProperties>): void {
     RED.nodes.createNode(this, config);
@@ -32,7 +32,8 @@ export default function (RED: NodeAPI): void {
         value: properties.deviceReference,
         type: properties.deviceReferenceType,
       });
-      job.device = device;
+      const { name, instrument } = known.find(device);
+      job.device = name ?? device;
       const given = {
         transactionReference: properties.transactionReference,
         transactionReferenceType: properties.transactionReferenceType,
@@ -50,7 +51,7 @@ export default function (RED: NodeAPI): void {
       });
       const target = {
         ...throughCloud(chosen, client.peer, device),
-        instrument: instruments.find(device),
+        instrument,
       };
       const { deviceKey } = target;
       if (action === "stop" || action === "cancel") {

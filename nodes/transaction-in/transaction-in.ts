@@ -12,7 +12,7 @@ import { keepRecords } from "../../src/runtime/webhook/keep-records.ts";
 import type { StoredRecords } from "../../src/runtime/webhook/stored-records.ts";
 import { openOrExplain } from "../../src/runtime/config/config-node.ts";
 import { followFlows, FlowsEvent } from "../../src/runtime/config/flows-event.ts";
-import { CloudInstruments } from "../../src/runtime/config/instrument.ts";
+import { CloudDevices } from "../../src/runtime/config/instrument.ts";
 import { LogThrottle } from "../../src/runtime/status/log-throttle.ts";
 import { NodeStatus } from "../../src/runtime/status/node-status.ts";
 import { translateError, translateStatus, translateValue } from "../../src/runtime/status/translate.ts";
@@ -50,7 +50,7 @@ export default function (RED: NodeAPI): void {
     stopping: new FlowsEvent(RED, "flows:stopping"),
   };
   const memories = new WebhookMemories();
-  const instruments = new CloudInstruments(RED);
+  const devices = new CloudDevices(RED);
 
   /** After a deploy: deletes what belongs to no node any more. */
   const settle = (): void => {
@@ -108,7 +108,7 @@ export default function (RED: NodeAPI): void {
       }
     });
     const receiver = new WebhookReceiver(
-      { ...webhook.rules, instrumentOf: (cloudId) => instruments.find(cloudId) },
+      { ...webhook.rules, deviceOf: (cloudId) => devices.find(cloudId) },
       {
         deliver: (record, waiting) => sender.deliver(record, waiting),
         unreached: () => sender.unreached(),

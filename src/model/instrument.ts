@@ -8,3 +8,11 @@ export interface Instrument {
 }
 
 export const unknownInstrument: Instrument = { serialNumber: null, certificate: null };
+
+/** What is known of a device behind the cloud: the name of its config node, and the device as an instrument. */
+export interface KnownDevice {
+  readonly name: string | null;
+  readonly instrument: Instrument;
+}
+
+export const unknownDevice: KnownDevice = { name: null, instrument: unknownInstrument };

@@ -34,7 +34,7 @@ export interface MeasureResult {
   weightUnitOfMeasure: string | null;
   /**
    * Which device measured: the name of its config node, or its address if it has no name; through the cloud, its
-   * registration code. Null if the library is used without Node-RED.
+   * registration code if no config node names that. Null if the library is used without Node-RED.
    */
   device: string | null;
   /** Which API it came from. */
@@ -257,6 +257,8 @@ export interface TransactionRecord {
   customReference3: string | null;
   /** What the host gave with the measure. */
   transactionReference: string | null;
+  /** The name of the config node that names its deviceClientId; null if there is none. */
+  device: string | null;
   /**
    * The serial number of the device, as typed into the config node that names its deviceClientId; null if there is
    * none.

@@ -28,6 +28,7 @@ const wireRecord = v.looseObject({
   customReference2: text("What the host gave with the measure."),
   customReference3: text("What the host gave with the measure."),
   transactionReference: text("What the host gave with the measure."),
+  device: text("The name of the config node that names its deviceClientId; null if there is none."),
   deviceSerialNumber: text(
     "The serial number of the device, as typed into the config node that names its deviceClientId; null if there is none.",
   ),

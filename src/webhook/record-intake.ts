@@ -1,5 +1,5 @@
 import { problemOf, type Problem } from "../errors/interpolation.ts";
-import type { Instrument } from "../model/instrument.ts";
+import type { KnownDevice } from "../model/instrument.ts";
 import type { TransactionRecord } from "../model/shapes.ts";
 import { DeliveryQueue, type Target } from "./delivery-queue.ts";
 import type { PostedRecord } from "./posted-record.ts";
@@ -15,7 +15,7 @@ export interface IntakeRules {
   /** Only records of these devices; none: all. */
   readonly deviceClientIds: readonly string[];
   /** The measuring instrument with this ID in the cloud, for the record: no record says it. */
-  readonly instrumentOf: (deviceClientId: string | null) => Instrument;
+  readonly deviceOf: (deviceClientId: string | null) => KnownDevice;
 }
 
 /** A record on its way into the flow. */
@@ -134,8 +134,9 @@ export class RecordIntake {
   }
 
   #complete(record: TransactionRecord): TransactionRecord {
-    const { serialNumber, certificate } = this.#rules.instrumentOf(record.deviceClientId);
-    return { ...record, deviceSerialNumber: serialNumber, deviceCertificate: certificate };
+    const { name, instrument } = this.#rules.deviceOf(record.deviceClientId);
+    const { serialNumber, certificate } = instrument;
+    return { ...record, device: name, deviceSerialNumber: serialNumber, deviceCertificate: certificate };
   }
 
   #isWanted(record: TransactionRecord): boolean {

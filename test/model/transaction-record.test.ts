@@ -52,6 +52,7 @@ describe("transaction records", () => {
       customReference2: null,
       customReference3: null,
       transactionReference: "ORDER-1",
+      device: null,
       deviceSerialNumber: null,
       deviceCertificate: null,
       ok: true,

@@ -6,6 +6,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { readManifest } from "../../src/archive/packages/manifest.ts";
+import type { MeasuredBy } from "../../src/model/shapes.ts";
 import { readScan } from "../../src/scan/read-scans.ts";
 import { startSimulator } from "../../src/simulator/index.ts";
 import { withFolder } from "../media/support.ts";
@@ -61,7 +62,9 @@ describe("the device of what comes from the cloud", () => {
     return [deviceSerialNumber, deviceCertificate];
   };
 
-  it("has the serial number and the certificate of the config node that names its ID", async () => {
+  const nameOf = ({ payload }: Message): unknown => (payload as Record<string, unknown>)["device"];
+
+  it("has the name, the serial number and the certificate of the config node that names its ID", async () => {
     const sharing = ["1", "2"].map((id) => deviceNode(id, { serialNumber: `SN-${id}`, cloudIds: "twice" }));
     const same = ["3", "4"].map((id) => deviceNode(id, { serialNumber: "SN-3", cloudIds: "same" }));
     await start([dock4, ...sharing, ...same, receiving]);
@@ -75,6 +78,13 @@ describe("the device of what comes from the cloud", () => {
       assert.deepEqual(instrumentOf(await receive({ id: 6, ...claimed })), [null, null]);
       await flow.deploy([{ ...dock4, serialNumber: "SN-40" }, receiving], {});
       assert.deepEqual(instrumentOf(await receive({ id: 7, deviceClientId: "D-4" })), ["SN-40", "AM-4"]);
+      await flow.deploy([dock4, { ...dock4, id: "copy" }, ...same, receiving], {});
+      assert.equal(
+        nameOf(await receive({ id: 8, deviceClientId: "d-4", device: "of the sender" })),
+        "Device dock-4",
+      );
+      assert.equal(nameOf(await receive({ id: 9, deviceClientId: "same" })), null);
+      assert.equal(nameOf(await receive({ id: 10, device: "of the sender" })), null);
     } finally {
       await stop();
     }
@@ -86,13 +96,19 @@ describe("the device of what comes from the cloud", () => {
       const trigger = { id: "trigger", z: "tab", type: "dimensioner-remote-trigger", cloud: "cloud" };
       await start([
         dock4,
-        { id: "cloud", type: "dimensioner-cloud", baseUrl: sim.cloud.origin, allowHttp: true },
+        { id: "cloud", type: "dimensioner-cloud", name: "Hub", baseUrl: sim.cloud.origin, allowHttp: true },
         { ...trigger, action: "measure", deviceReference: "ABCD2345", transactionReference: "payload" },
       ]);
       try {
         const { error, sent } = await flow.run("trigger", { payload: "ORDER-1" });
         assert.equal(error, undefined, error?.message);
-        assert.deepEqual(instrumentOf(sent[0]?.msg ?? assert.fail()), ["SN-4", "AM-4"]);
+        const msg = sent[0]?.msg ?? assert.fail();
+        assert.deepEqual([nameOf(msg), ...instrumentOf(msg)], ["Device dock-4", "SN-4", "AM-4"]);
+        const { name, deviceReference } = msg["measuredBy"] as MeasuredBy;
+        assert.deepEqual([name, deviceReference], ["Hub", "ABCD2345"]);
+        sim.newer.setParcel(null);
+        const failed = await flow.run("trigger", { payload: "ORDER-2" });
+        assert.equal(failed.error?.cause.device, "Device dock-4");
       } finally {
         await stop();
       }
@@ -148,10 +164,11 @@ describe("the device of what comes from the cloud", () => {
         assert.deepEqual(rowsOf("packages"), [["2", ...known]]);
         database.close();
         const { manifest } = archived.sent[0]?.msg["payload"] as { manifest: string };
-        assert.deepEqual(readManifest(await readFile(manifest, "utf8"))?.instrument, {
-          serialNumber: "SN-4",
-          certificate: "AM-4",
-        });
+        const { instrument, device } = readManifest(await readFile(manifest, "utf8")) ?? {};
+        assert.deepEqual(
+          [device, instrument],
+          ["Device dock-4", { serialNumber: "SN-4", certificate: "AM-4" }],
+        );
       } finally {
         await stop();
       }

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, request, type IncomingMessage, type Server } from "node:http";
 import { text } from "node:stream/consumers";
-import { unknownInstrument } from "../../src/model/instrument.ts";
+import { unknownDevice } from "../../src/model/instrument.ts";
 import { WebhookReceiver } from "../../src/webhook/receiver.ts";
 import { WebhookMemory } from "../../src/webhook/record-intake.ts";
 import { listen } from "../support/servers.ts";
@@ -12,7 +12,7 @@ const rules = {
   queueLimit: 100,
   onlyOk: false,
   deviceClientIds: [],
-  instrumentOf: () => unknownInstrument,
+  deviceOf: () => unknownDevice,
 } as const;
 
 /** A server whose webhook can be closed and opened again, as a deploy does it. */

@@ -5,7 +5,7 @@ import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { setImmediate as turn } from "node:timers/promises";
 import { inEnglish } from "../../src/errors/interpolation.ts";
-import { unknownInstrument } from "../../src/model/instrument.ts";
+import { unknownDevice } from "../../src/model/instrument.ts";
 import type { TransactionRecord } from "../../src/model/shapes.ts";
 import { WebhookReceiver, type WebhookRules } from "../../src/webhook/receiver.ts";
 import { WebhookMemory } from "../../src/webhook/record-intake.ts";
@@ -26,7 +26,7 @@ describe("the receiver of a webhook", () => {
     queueLimit: 100,
     onlyOk: false,
     deviceClientIds: [],
-    instrumentOf: () => unknownInstrument,
+    deviceOf: () => unknownDevice,
   };
   let server: Server;
   let receiver: WebhookReceiver;

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { unknownInstrument } from "../../src/model/instrument.ts";
+import { unknownDevice } from "../../src/model/instrument.ts";
 import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
 import { readPosted } from "../../src/webhook/posted-record.ts";
 import {
@@ -15,7 +15,7 @@ const rules = {
   queueLimit: 10,
   onlyOk: false,
   deviceClientIds: [],
-  instrumentOf: () => unknownInstrument,
+  deviceOf: () => unknownDevice,
 };
 const mega = 1_000_000;
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { EventEmitter, once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { unknownInstrument } from "../../src/model/instrument.ts";
+import { unknownDevice } from "../../src/model/instrument.ts";
 import { StoredRecords, type LeftOver } from "../../src/runtime/webhook/stored-records.ts";
 import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
 import type { Database } from "../../src/store/database.ts";
@@ -114,7 +114,7 @@ describe("a webhook's records in a store", () => {
         queueLimit: 10_000,
         onlyOk: false,
         deviceClientIds: [],
-        instrumentOf: () => unknownInstrument,
+        deviceOf: () => unknownDevice,
       },
       {
         deliver: (received) => {

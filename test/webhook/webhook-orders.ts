@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { unknownInstrument } from "../../src/model/instrument.ts";
+import { unknownDevice } from "../../src/model/instrument.ts";
 import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
 import { StoredRecords } from "../../src/runtime/webhook/stored-records.ts";
 import type { Database } from "../../src/store/database.ts";
@@ -128,11 +128,7 @@ class WebhookRun {
       },
     );
     const rules = { dedupeMs: 3_600_000, queueLimit: 100, onlyOk: false, deviceClientIds: [] };
-    const intake = new RecordIntake(
-      { ...rules, instrumentOf: () => unknownInstrument },
-      this.#memory,
-      stored,
-    );
+    const intake = new RecordIntake({ ...rules, deviceOf: () => unknownDevice }, this.#memory, stored);
     const deliver = (received: Received): void => {
       this.#out.push(received.record.transactionId);
       stored.delivered(received);

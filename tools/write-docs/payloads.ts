@@ -217,7 +217,7 @@ export const errorDetails = described(
     ),
     device: v.exactOptional(
       described(
-        "The device by the name of its config node, or by its address if it has no name; through the cloud the registration code, or the cloud's name. Absent if none was chosen, and in the library.",
+        "The device by the name of its config node, or by its address if it has no name; through the cloud the registration code if no config node names that, or the cloud's name. Absent if none was chosen, and in the library.",
         v.string(),
       ),
     ),

@@ -29,8 +29,8 @@ export function deliverMeasurement(
   { id, name, operation: { operation, surface }, deviceKey, deviceReference, recordings, instrument }: Target,
   { measurement: { result, rawResponse }, reference, sent, sentAt, tag, failures }: Measured,
 ): Outputs {
-  const { msg, status } = job;
-  result.device = deviceReference ?? name;
+  const { msg, status, device = name } = job;
+  result.device = device;
   result.deviceSerialNumber = instrument.serialNumber;
   result.deviceCertificate = instrument.certificate;
   msg.payload = result;

@@ -21,7 +21,7 @@ const settings = new SettingsReader("webhook");
 export function readWebhook(
   given: WebhookSettings,
   secret: string,
-): { readonly path: ServedPath; readonly rules: Omit<WebhookRules, "instrumentOf"> } {
+): { readonly path: ServedPath; readonly rules: Omit<WebhookRules, "deviceOf"> } {
   const { dedupeMs, queueLimit, onlyOk } = given;
   const path = readPath(given.path);
   if ("problem" in path) {
