@@ -4,7 +4,7 @@
  * messages and payloads of the nodes, for Function nodes with a type checker.
  */
 export { CloudClient, type MediaWaitOptions, type MediaWaitResult } from "./cloud/client.ts";
-export { listFleet } from "./cloud/fleet.ts";
+export { listFleet, type FleetOptions } from "./cloud/fleet.ts";
 export type { CloudClientOptions } from "./cloud/options.ts";
 export { DeviceClient } from "./device/client.ts";
 export type { DeviceClientOptions } from "./device/options.ts";

@@ -5,6 +5,7 @@ import { cloudChoice } from "../../src/runtime/config/config-choice.ts";
 import { settingsOf } from "../../src/runtime/config/settings.ts";
 import { readSaved } from "../../src/runtime/action/saved-properties.ts";
 import { serve } from "../../src/runtime/action/serve.ts";
+import { translateError } from "../../src/runtime/status/translate.ts";
 import { defaults, properties as table, type DeviceListProperties } from "./device-list.shared.ts";
 
 /** `dimensioner-device-list`: the devices of the cloud with their terminals, all or what has changed. */
@@ -15,6 +16,8 @@ export default function (RED: NodeAPI): void {
     const clouds = cloudChoice(RED, properties);
     // The last list of each cloud that messages have chosen.
     const watches = new WeakMap<CloudClient, FleetWatch>();
+    // A list that is requested every minute says once that there are no terminals, until there are.
+    let hasWarned = false;
 
     const settings = settingsOf(table, properties);
     const served = { operation: "device list", acts: false, config: clouds, properties, settings };
@@ -22,12 +25,22 @@ export default function (RED: NodeAPI): void {
       const { msg, signal, status } = job;
       const { client } = clouds.choose(job, "device list", false);
       status.say("working", "fetching");
-      const all = await listFleet(client, { signal });
+      let hasTerminals = true;
+      const all = await listFleet(client, {
+        signal,
+        onNoTerminals: (error) => {
+          hasTerminals = false;
+          if (!hasWarned) {
+            this.warn(translateError(RED, error, job.device));
+          }
+        },
+      });
+      hasWarned = !hasTerminals;
       let devices = all;
       if (changesOnly) {
         const watch = watches.get(client) ?? new FleetWatch();
         watches.set(client, watch);
-        devices = watch.changes(all, silentAfterMs / 1000);
+        devices = watch.changes(all, silentAfterMs / 1000, hasTerminals);
         status.say("done", "changedDevices", { count: devices.length, total: all.length });
       } else {
         status.say("done", "devices", { count: all.length });

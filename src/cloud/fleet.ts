@@ -1,4 +1,4 @@
-import { isDimensionerError } from "../errors/dimensioner-error.ts";
+import { isDimensionerError, type DimensionerError } from "../errors/dimensioner-error.ts";
 import { abortWithAny } from "../http/retry.ts";
 import type { CallOptions } from "../http/transport.ts";
 import type { CloudDevice, FleetDevice, Terminal } from "../model/shapes.ts";
@@ -6,8 +6,16 @@ import { instantOf } from "../rules/instants.ts";
 import { checkCall } from "./arguments.ts";
 import type { CloudClient } from "./client.ts";
 
-/** Lists the devices with their terminals, with one deadline for both calls. */
-export async function listFleet(client: CloudClient, options: CallOptions = {}): Promise<FleetDevice[]> {
+export interface FleetOptions extends CallOptions {
+  /** Called if the terminals cannot be listed. A cloud that has none (404) is no failure. */
+  readonly onNoTerminals?: ((error: DimensionerError) => void) | undefined;
+}
+
+/**
+ * Lists the devices with their terminals, with one deadline for both calls. Without the list of terminals, each terminal
+ * is null.
+ */
+export async function listFleet(client: CloudClient, options: FleetOptions = {}): Promise<FleetDevice[]> {
   checkCall("device list", null, { client, options });
   const failed = new AbortController();
   const { signal } = failed;
@@ -15,7 +23,7 @@ export async function listFleet(client: CloudClient, options: CallOptions = {}):
   try {
     const [devices, terminals] = await Promise.all([
       client.devices({ signal }),
-      client.terminals({ signal }).catch(noneWhereUnknown),
+      client.terminals({ signal }).catch((error: unknown) => withoutTerminals(error, options.onNoTerminals)),
     ]);
     const byId = new Map(terminals.map((terminal) => [terminal.id, terminal]));
     const now = Date.now();
@@ -29,12 +37,15 @@ export async function listFleet(client: CloudClient, options: CallOptions = {}):
   }
 }
 
-/** A cloud may have no terminals; the list of its devices is useful without them. */
-function noneWhereUnknown(error: unknown): Terminal[] {
-  if (isDimensionerError(error) && error.code === "ERR_NOT_FOUND") {
-    return [];
+/** The list of the devices is useful without their terminals. A refused token or an aborted call is a failure of both. */
+function withoutTerminals(error: unknown, onNoTerminals: FleetOptions["onNoTerminals"]): Terminal[] {
+  if (!isDimensionerError(error) || ["ERR_UNAUTHORIZED", "ERR_CANCELLED"].includes(error.code)) {
+    throw error;
   }
-  throw error;
+  if (error.code !== "ERR_NOT_FOUND") {
+    onNoTerminals?.(error);
+  }
+  return [];
 }
 
 function join(device: CloudDevice, terminals: ReadonlyMap<string, Terminal>, now: number): FleetDevice {
@@ -58,19 +69,29 @@ function secondsSince(timeUtc: string | null, now: number): number | null {
 
 /** Finds out what has changed in a fleet since it was last looked at. */
 export class FleetWatch {
-  #seen: ReadonlyMap<string, string> | undefined;
+  #seen: ReadonlyMap<string, Seen> | undefined;
 
   /**
    * Returns the devices that are new or have changed since the last call; at the first call all. A later heartbeat is
    * no change, but a device that becomes silent for `silentAfterSeconds`, or is heard again, has changed; 0: silence is
-   * ignored.
+   * ignored. Where the terminals could not be listed, each device counts as still belonging to the one that it had.
    */
-  changes(devices: readonly FleetDevice[], silentAfterSeconds: number): FleetDevice[] {
+  changes(devices: readonly FleetDevice[], silentAfterSeconds: number, hasTerminals = true): FleetDevice[] {
     const before = this.#seen;
-    const now = new Map(devices.map((device) => [device.id, stateOf(device, silentAfterSeconds)]));
+    const now = new Map(
+      devices.map((device) => {
+        const terminal = hasTerminals ? device.terminal : (before?.get(device.id)?.terminal ?? null);
+        return [device.id, { state: stateOf({ ...device, terminal }, silentAfterSeconds), terminal }];
+      }),
+    );
     this.#seen = now;
-    return devices.filter(({ id }) => before?.get(id) !== now.get(id));
+    return devices.filter(({ id }) => before?.get(id)?.state !== now.get(id)?.state);
   }
+}
+
+interface Seen {
+  readonly state: string;
+  readonly terminal: Terminal | null;
 }
 
 function stateOf(device: FleetDevice, silentAfterSeconds: number): string {

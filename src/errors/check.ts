@@ -104,6 +104,7 @@ export const callOptions = anObject({
   onWaiting: aFunction,
   onTurn: aFunction,
   onProgress: aFunction,
+  onNoTerminals: aFunction,
   waitMs: milliseconds(0),
   contentType: aText,
   expect: texts,

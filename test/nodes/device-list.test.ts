@@ -92,12 +92,28 @@ describe("dimensioner-device-list", () => {
 
   it("lists the devices also where the cloud has no terminals, and fails where it does not answer", async () => {
     await start();
+    const warnings: string[] = [];
+    flow.node("node").warn = (warning: unknown) => void warnings.push(String(warning));
     const path = "/api/terminals";
     sim.faults.add({ surface: "cloud", path, times: 0, fault: { kind: "status", status: 404 } });
     const { error, sent } = await flow.run("node", {});
     assert.equal(error, undefined);
     assert.equal(payloadOf(sent)[0]?.terminal, null);
-    sim.faults.clear();
+    assert.deepEqual(warnings, []);
+    for (const status of [403, 500]) {
+      sim.faults.clear();
+      sim.faults.add({ surface: "cloud", path, times: 0, fault: { kind: "status", status } });
+      for (const { error: failed, sent: listed } of [
+        await flow.run("node", {}),
+        await flow.run("node", {}),
+      ]) {
+        assert.deepEqual([failed, payloadOf(listed)[0]?.terminal], [undefined, null]);
+      }
+      assert.equal(warnings.length, 1, "it warns once");
+      assert.match(warnings.splice(0).join(), new RegExp(String(status)));
+      sim.faults.clear();
+      assert.notEqual(payloadOf((await flow.run("node", {})).sent)[0]?.terminal, null);
+    }
     sim.faults.add({ surface: "cloud", path, times: 0, fault: { kind: "status", status: 401 } });
     assert.equal((await flow.run("node", {})).error?.code, "ERR_UNAUTHORIZED");
   });
@@ -167,6 +183,16 @@ describe("dimensioner-device-list", () => {
         tell(devices);
         assert.deepEqual(await ids(), changed, `step ${index}`);
       }
+    });
+
+    it("takes devices whose terminals cannot be listed for unchanged", async () => {
+      await start({ changesOnly: true }, { cloudDevices: 3 });
+      assert.equal((await ids()).length, 4);
+      const path = "/api/terminals";
+      sim.faults.add({ surface: "cloud", path, times: 0, fault: { kind: "status", status: 403 } });
+      assert.deepEqual(await ids(), []);
+      sim.faults.clear();
+      assert.deepEqual(await ids(), []);
     });
 
     it("sends nothing as split messages where nothing has changed, and keeps silence out when told to", async () => {
