@@ -149,6 +149,7 @@ describe(`the evidence page, in Node-RED ${nodeRedMajor}`, () => {
       // It is among the results of the first letter, too.
       await page.locator("#results li").nth(1).waitFor({ state: "detached" });
       assert.equal(await page.locator("#results li").count(), 1);
+      await page.locator(".hint", { hasText: "files are not verified" }).waitFor();
       await page.keyboard.press("ArrowDown");
       await page.keyboard.press("Enter");
       await page.locator("#package-title:focus", { hasText: wanted }).waitFor();

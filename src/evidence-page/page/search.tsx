@@ -169,7 +169,7 @@ export function Search({ text, onText, chosen, shared }: SearchProps): VNode {
           ? results?.problem
           : words.say(found.length === 0 ? "foundNone" : "found", { count: found.length })}
       </p>
-      {found !== undefined && found.length > 0 && <p class="hint">{words.say("notVerified")}</p>}
+      {found !== undefined && found.length > 0 && <p class="hint">{words.say("listNotVerified")}</p>}
       {chosen.ids.size > 0 && <CaseBar chosen={chosen} shared={shared} />}
       <ol ref={list} id="results" aria-busy={isPending} inert={isPending}>
         {(found ?? []).map((one) => (
