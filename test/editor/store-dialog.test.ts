@@ -256,7 +256,7 @@ describe(`the dialog of a store, in Node-RED ${nodeRedMajor}`, () => {
         const isNeeded = type === "dimensioner-archive";
         assert.equal(
           await problemOf(page, "store"),
-          isNeeded ? "Select a store, or add one: it sets the folder for packages." : "",
+          isNeeded ? "Select a store, or add one: it says where packages are saved." : "",
         );
         await closeDialog(page, "cancel");
       }
