@@ -245,6 +245,23 @@ describe(`the dialogs, in Node-RED ${nodeRedMajor}`, () => {
       }));
   }
 
+  it("evidence has a second output only for one message of each thing that is missing", () =>
+    editors.run(async ({ page }) => {
+      const id = await dragFromPalette(page, "dimensioner-evidence", 500, 120);
+      for (const [action, emit, outputs] of [
+        ["missing", "split", 2],
+        ["missing", "array", 1],
+        ["msg", "split", 2],
+        ["find", "split", 1],
+      ] as const) {
+        await openDialog(page, id);
+        await fill(page, "action", { choose: action });
+        await fill(page, "emit", { choose: emit });
+        await closeDialog(page, "ok");
+        assert.equal((await savedProperties(page, id))["outputs"], outputs, `${action} ${emit}`);
+      }
+    }));
+
   it("the name of another device stands below a fold that a key opens, and that is open once it is set", () =>
     editors.run(async ({ page }) => {
       const id = await dragFromPalette(page, "dimensioner-measure", 500, 60);
