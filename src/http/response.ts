@@ -127,7 +127,7 @@ interface JsonResponse {
  */
 function readJson(peer: Peer, call: Call, response: HttpResponse, limits: JsonLimits): JsonResponse {
   const fail = (sentence: SentenceKey, values: Values = {}, text?: string): DimensionerError =>
-    callFailure(peer, call, sentence, outcomeOf(call, "sent"), values, answerOf(call, text));
+    callFailure(peer, call, sentence, outcomeOf(call, "sent"), values, answerOf(peer, call, text));
   if (response.body.length === 0) {
     throw fail("responseEmpty");
   }
@@ -149,9 +149,16 @@ function readJson(peer: Peer, call: Call, response: HttpResponse, limits: JsonLi
   }
 }
 
-/** A read can be repeated, but what a command has done is told once: its answer is kept as it came. */
-function answerOf(call: Call, rawResponse: string | undefined): Pick<FailureFacts, "rawResponse"> {
-  return call.acts ? { rawResponse } : {};
+/**
+ * A read can be repeated, but what a command has done is told once: a device's answer is kept as it came. The cloud keeps what was
+ * measured itself, and a server in its place could send the token back.
+ */
+function answerOf(
+  { surface }: Peer,
+  call: Call,
+  text: string | undefined,
+): Pick<FailureFacts, "rawResponse"> {
+  return call.acts && surface !== "cloud" ? { rawResponse: text } : {};
 }
 
 /** Decodes the body into the type that the API promises. */
@@ -174,7 +181,7 @@ export function readShape<T>(
         "responseShape",
         outcomeOf(call, "sent"),
         { problem },
-        answerOf(call, text),
+        answerOf(peer, call, text),
       );
     }
     throw error;

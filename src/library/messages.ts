@@ -390,7 +390,10 @@ export interface ErrorMessage {
     cause: ErrorDetails;
     [field: string]: unknown;
   };
-  /** Of measure and remote trigger: the response exactly as it was received, if one came. */
+  /**
+   * Of measure: the response exactly as it was received, if one came; of remote trigger only after a failed
+   * measurement.
+   */
   rawResponse?: string;
   [field: string]: unknown;
 }

@@ -28,7 +28,7 @@ export function writeMessagePage(): string {
     ),
     "",
     "A failed measurement has the same properties with `payload.ok` false, whether it goes to the Catch node or to the second",
-    "output. If an answer to measure or remote trigger cannot be used (ERR_BAD_RESPONSE, ERR_TOO_LARGE), `rawResponse` of the",
+    "output. If a device's answer to measure cannot be used (ERR_BAD_RESPONSE, ERR_TOO_LARGE), `rawResponse` of the",
     "message with the error is that answer. With ERR_MEDIA_INCOMPLETE, `payload` is the list of what has arrived.",
     ...objects.flatMap((name) => [
       "",

@@ -224,7 +224,7 @@ export const sent = {
     error: payloads.errorObject,
     rawResponse: v.exactOptional(
       described(
-        "Of measure and remote trigger: the response exactly as it was received, if one came.",
+        "Of measure: the response exactly as it was received, if one came; of remote trigger only after a failed measurement.",
         v.string(),
       ),
     ),
