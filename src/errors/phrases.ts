@@ -149,6 +149,7 @@ export const phrases = {
   errorWords: "__words__ (error code __code__)",
   noErrorCode: "missing",
   anyMedia: "any media",
+  unknownTransaction: "the transaction, which the cloud does not know",
   annotatedImage: "the device's annotated image",
   colorImage: "the device's color image",
   depthImage: "the device's depth image",

@@ -1,5 +1,5 @@
 import { DimensionerError } from "../../../errors/dimensioner-error.ts";
-import type { Problem } from "../../../errors/interpolation.ts";
+import { phrase, type Problem } from "../../../errors/interpolation.ts";
 import { diskFacts } from "../../archive-disk.ts";
 import { isToCollect } from "./collect-device.ts";
 import { canGrow, isWhole, leftToSettleMs, missingFrom } from "./completeness.ts";
@@ -74,7 +74,7 @@ function waitForMore(running: StepJob, { firstMs, longestMs }: PollRules, isMiss
 function refuseIncomplete(
   { job, root, seen: { unknown } }: StepJob,
   { cloud }: JobWork,
-  missing: readonly Problem[],
+  absent: readonly Problem[],
 ): void {
   const { intent } = job;
   if (intent.onIncomplete === "keep" && (unknown === undefined || hasContent(job))) {
@@ -83,6 +83,7 @@ function refuseIncomplete(
   if (unknown !== undefined && intent.waitMs === 0) {
     throw unknown;
   }
+  const missing = unknown === undefined ? absent : [phrase("unknownTransaction"), ...absent];
   const seconds = intent.waitMs / 1000;
   if (intent.sequence !== null) {
     const path = root.asideOf(job);
