@@ -124,8 +124,10 @@ describe("archive: an index in PostgreSQL", () => {
       await query(
         "UPDATE dimensioner.packages SET transaction_reference = 'ORDER-4711', complete = 0 WHERE transaction_id = 'm1'",
       );
+      const { user } = (await sharedPostgres()).admin;
       for (const sql of statements.filter((one) => !isQuery(one) && !one.startsWith("CREATE SCHEMA"))) {
-        await query(sql);
+        // The page calls the store's user "archive".
+        await query(sql.replace("FOR ROLE archive", `FOR ROLE ${user}`));
       }
       const rows: number[] = [];
       for (const sql of statements.filter(isQuery)) {

@@ -526,7 +526,7 @@ describe(`example 30, the packing station, in a browser on Node-RED ${nodeRedMaj
     simulator.faults.add({ surface: "newer", path, fault: { kind: "status", status: 401 } });
     await dock.scan("FORGOTTEN");
     await dock.shows("notice", "The recording of FORGOTTEN was not discarded");
-    await dock.shows("notice", "The recording of FORGOTTEN was stopped");
+    await dock.shows("notice", "The recording of FORGOTTEN was discarded");
     await dock.phase("idle");
     assert.equal(simulator.requestsTo("newer", path).length, 2);
     simulator.faults.add({ surface: "newer", path, fault: { kind: "reset" } });

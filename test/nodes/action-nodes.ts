@@ -41,7 +41,14 @@ function storeMedia(sim: Simulator): Message {
   return { transactionId: "905865", payload: { contentId } };
 }
 
-const measured = ["payload", "transactionReference", "imageIdentifier", "rawResponse", "measuredBy"];
+const measured = [
+  "payload",
+  "transactionReference",
+  "transactionId",
+  "imageIdentifier",
+  "rawResponse",
+  "measuredBy",
+];
 const fetched = ["payload", "contentType", "filename"];
 
 export const actionNodes: readonly ActionNode[] = [
@@ -98,9 +105,7 @@ export const actionNodes: readonly ActionNode[] = [
     acts: true,
     path: `/api/remotetrigger/${action === "measure" ? "measure" : `${action}recording`}`,
     owns:
-      action === "measure"
-        ? [...measured, "transactionId"]
-        : ["video", ...(action === "start" ? ["transactionReference"] : [])],
+      action === "measure" ? measured : ["video", ...(action === "start" ? ["transactionReference"] : [])],
     required: "deviceReference",
     ...(action === "start" ? { query: ["cRef3", "cRef3"] as const } : {}),
   })),

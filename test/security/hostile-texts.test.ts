@@ -214,7 +214,7 @@ describe("hostile texts: in logs, statuses and sentences they stay one line of t
     try {
       for (const [index, text] of showyTexts.entries()) {
         assert.equal(await post(text), 400);
-        assert.equal(await post(JSON.stringify({ id: index, errorCode: text })), 400);
+        assert.equal(await post(JSON.stringify({ id: [text], errorCode: text })), 400);
         const record = {
           id: `${text.slice(0, 150)}${index}`,
           errorCode: 5,
