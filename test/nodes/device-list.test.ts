@@ -157,7 +157,7 @@ describe("dimensioner-device-list", () => {
   describe("with changesOnly", () => {
     const device = { id: "a", name: "Dock 1", registrationCode: "ABCD2345", appVersion: "4.2.0" };
     const ids = async (): Promise<string[]> =>
-      payloadOf((await flow.run("node", {})).sent).map(({ id }) => id);
+      payloadOf((await flow.run("node", {})).sent).map(({ id, removed }) => (removed ? `${id} removed` : id));
 
     it("sends all at first, then only what has changed; a heartbeat that moves on is no change", async () => {
       await start({ changesOnly: true }, { cloudDevices: 20 });
@@ -176,7 +176,7 @@ describe("dimensioner-device-list", () => {
         [[{ ...device, lastHeartbeatUtc: minutesAgo(12) }, b], []],
         [[{ ...device, lastHeartbeatUtc: minutesAgo(0) }, b], ["a"]],
         [[{ ...device, lastHeartbeatUtc: minutesAgo(0), appVersion: "4.3.0" }, b], ["a"]],
-        [[{ ...device, lastHeartbeatUtc: minutesAgo(0), appVersion: "4.3.0", terminalId: 1 }], []],
+        [[{ ...device, lastHeartbeatUtc: minutesAgo(0), appVersion: "4.3.0", terminalId: 1 }], ["b removed"]],
         [[{ ...device, lastHeartbeatUtc: minutesAgo(0), appVersion: "4.3.0" }, b], ["b"]],
       ];
       for (const [index, [devices, changed]] of steps.entries()) {

@@ -31,6 +31,12 @@ export const fleetDevice = described(
       "Seconds since then, by this computer's clock; null if there has been no heartbeat.",
       v.nullable(v.number()),
     ),
+    removed: v.exactOptional(
+      described(
+        "Only among what has changed: the cloud no longer lists the device, and this is the last that was known of it.",
+        v.literal(true),
+      ),
+    ),
   }),
 );
 
