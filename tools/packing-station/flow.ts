@@ -160,14 +160,11 @@ function following() {
     ]),
     flow.topicNode("A record", [330, 840], "record", "To the station 6"),
     flow.linkOut("To the station", 6, [455, 840]),
-    flow.repeatNode("Every 30 seconds", [570, 840], "cloud", 30, "Each cloud"),
-    flow.functionNode("Each cloud", [730, 840], ["clouds.cjs"], {}, ["Ask the cloud"]),
-    flow.node("dimensioner-device-list", "Ask the cloud", [890, 840], properties.cloud, [
-      "The cloud is there",
-    ]),
-    flow.catchNode("No answer", [900, 910], ["Ask the cloud"], "The cloud is there"),
-    flow.topicNode("The cloud is there", [1060, 840], "cloud", "To the station 7"),
-    flow.linkOut("To the station", 7, [1175, 840]),
+    flow.repeatNode("Every 30 seconds", [610, 840], "cloud", 30, "Each cloud"),
+    flow.functionNode("Each cloud", [790, 840], ["clouds.cjs"], {}, ["Ask the cloud"]),
+    flow.node("dimensioner-device-list", "Ask the cloud", [960, 840], properties.cloud, ["To the station 7"]),
+    flow.catchNode("No answer", [960, 910], ["Ask the cloud"], "To the station 7"),
+    flow.linkOut("To the station", 7, [1115, 840]),
   ];
 }
 
