@@ -10,6 +10,25 @@ import { archive, ArchiveSuite, nextEnd, payloadOf } from "./archive-suite.ts";
 describe("dimensioner-archive behind a device on the local network", () => {
   const suite = new ArchiveSuite();
 
+  /** Records ORDER-1; the stopped message is to be sent to the archive node, when the device has saved the video. */
+  async function record(root: string) {
+    const { sim } = suite;
+    sim.newer.setMode("video-only");
+    const dock = { id: "dock", type: "dimensioner-device", address: sim.newer.origin, timeout: 60 };
+    const video = { z: "tab", type: "dimensioner-video-control", device: "dock" };
+    const test = await suite.start(
+      root,
+      dock,
+      { ...video, id: "start", action: "start" },
+      { ...video, id: "stop", action: "stop" },
+      archive(root, { deviceVideo: true, wait: 60 }),
+    );
+    await test.run("start", { transactionReference: "ORDER-1" });
+    const stopped = await test.run("stop", { transactionReference: "ORDER-1" });
+    await until(() => sim.newer.readSavedVideo() !== null, "the video is encoded");
+    return { test, stopped };
+  }
+
   it("makes one package of a local measurement with the device's images, and needs no cloud", async () => {
     await withFolder(async (root) => {
       const device: FlowNode = {
@@ -108,19 +127,7 @@ describe("dimensioner-archive behind a device on the local network", () => {
   it("archives a device's video once the device is in a video mode again", async () => {
     await withFolder(async (root) => {
       const { sim } = suite;
-      sim.newer.setMode("video-only");
-      const dock = { id: "dock", type: "dimensioner-device", address: sim.newer.origin, timeout: 60 };
-      const video = { z: "tab", type: "dimensioner-video-control", device: "dock" };
-      const test = await suite.start(
-        root,
-        dock,
-        { ...video, id: "start", action: "start" },
-        { ...video, id: "stop", action: "stop" },
-        archive(root, { deviceVideo: true, wait: 60 }),
-      );
-      await test.run("start", { transactionReference: "ORDER-1" });
-      const stopped = await test.run("stop", { transactionReference: "ORDER-1" });
-      await until(() => sim.newer.readSavedVideo() !== null, "the video is encoded");
+      const { test, stopped } = await record(root);
       sim.newer.setMode("measurement-only");
       const { _msgid, ...msg } = stopped.sent[0]?.msg ?? {};
       const archived = test.run("node", msg);
@@ -135,19 +142,7 @@ describe("dimensioner-archive behind a device on the local network", () => {
   it("archives a device's video while the next start already waits for the end of its transfer", async () => {
     await withFolder(async (root) => {
       const { sim } = suite;
-      sim.newer.setMode("video-only");
-      const dock = { id: "dock", type: "dimensioner-device", address: sim.newer.origin, timeout: 60 };
-      const video = { z: "tab", type: "dimensioner-video-control", device: "dock" };
-      const test = await suite.start(
-        root,
-        dock,
-        { ...video, id: "start", action: "start" },
-        { ...video, id: "stop", action: "stop" },
-        archive(root, { deviceVideo: true, wait: 60 }),
-      );
-      await test.run("start", { transactionReference: "ORDER-1" });
-      const stopped = await test.run("stop", { transactionReference: "ORDER-1" });
-      await until(() => sim.newer.readSavedVideo() !== null, "the video is encoded");
+      const { test, stopped } = await record(root);
       const path = "/api/v1/video/download";
       const dripping = sim.faults.add({ path, times: 0, fault: { kind: "drip", bytes: 1, everyMs: 1_000 } });
       const { _msgid, ...msg } = stopped.sent[0]?.msg ?? {};

@@ -67,13 +67,13 @@ export async function isFolder(folder: string, root: string): Promise<boolean> {
 }
 
 /** The folder of a store's packages; null if it has none, undefined if the database does not contain it. */
-async function folderOf(file: string, thread: ToolThread): Promise<string | null | undefined> {
+export async function folderOf(file: string, thread: ToolThread): Promise<string | null | undefined> {
   try {
     const index = await IndexReader.open(file, thread);
     await index.close();
     return index.folder;
   } catch {
-    // The caller opens it again, and reports why it cannot be read.
+    // Who opens it again reports why it cannot be read.
     return undefined;
   }
 }

@@ -2,8 +2,7 @@ import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { isBucketKey } from "../../store/files-location.ts";
 import { isPostgresUrl, readPostgresUrl } from "../../store/postgres-address.ts";
 import type { ToolThread } from "../../store/tool-database.ts";
-import { findDatabases, isFolder } from "./find-databases.ts";
-import { IndexReader } from "./index-reader.ts";
+import { findDatabases, folderOf, isFolder } from "./find-databases.ts";
 import type { OpenedPlace } from "./open-place.ts";
 
 interface PrunedPlace {
@@ -24,9 +23,11 @@ export async function refuseOtherPlace(
 ): Promise<void> {
   const databases = await findDatabases(given, { key, name: location }, thread).catch(() => []);
   for (const database of databases) {
-    const folder = await notedFolder(database, thread);
-    const isOther = folder !== null && !(await isFolder(folder, key));
-    if (isOther && !(isOwn && mayBeSame(database, folder, key))) {
+    const folder = await folderOf(database, thread);
+    if (typeof folder !== "string" || (await isFolder(folder, key))) {
+      continue;
+    }
+    if (!isOwn || !mayBeSame(database, folder, key)) {
       const path = isPostgresUrl(database) ? readPostgresUrl(database).name : database;
       const facts = { surface: "store", operation: "prune" } as const;
       throw new DimensionerError("storeNotPruned", facts, { path, name: folder, value: location });
@@ -37,15 +38,4 @@ export async function refuseOtherPlace(
 /** Each computer may have another path to a share; a server has the path of one of them. */
 function mayBeSame(database: string, folder: string, key: string): boolean {
   return isPostgresUrl(database) && !isBucketKey(folder) && !isBucketKey(key);
-}
-
-/** Where a store has its packages; null if that is not known. */
-async function notedFolder(database: string, thread: ToolThread): Promise<string | null> {
-  try {
-    const index = await IndexReader.open(database, thread);
-    await index.close();
-    return index.folder;
-  } catch {
-    return null;
-  }
 }
