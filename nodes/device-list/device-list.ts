@@ -16,8 +16,8 @@ export default function (RED: NodeAPI): void {
     const clouds = cloudChoice(RED, properties);
     // The last list of each cloud that messages have chosen.
     const watches = new WeakMap<CloudClient, FleetWatch>();
-    // A list that is requested every minute says once that there are no terminals, until there are.
-    let hasWarned = false;
+    // A list that is requested every minute says once for each cloud that there are no terminals, until there are.
+    const warned = new WeakSet<CloudClient>();
 
     const settings = settingsOf(table, properties);
     const served = { operation: "device list", acts: false, config: clouds, properties, settings };
@@ -30,12 +30,15 @@ export default function (RED: NodeAPI): void {
         signal,
         onNoTerminals: (error) => {
           hasTerminals = false;
-          if (!hasWarned) {
+          if (!warned.has(client)) {
+            warned.add(client);
             this.warn(translateError(RED, error, job.device));
           }
         },
       });
-      hasWarned = !hasTerminals;
+      if (hasTerminals) {
+        warned.delete(client);
+      }
       let devices = all;
       if (changesOnly) {
         const watch = watches.get(client) ?? new FleetWatch();

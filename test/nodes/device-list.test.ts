@@ -21,7 +21,7 @@ describe("dimensioner-device-list", () => {
         { id: "node", z: "tab", type: "dimensioner-device-list", cloud: "cloud", ...properties },
         ...more,
       ],
-      { cloud: { token: sim.cloud.token } },
+      { cloud: { token: sim.cloud.token }, other: { token: sim.cloud.token } },
     );
   };
   /** What the cloud says of its devices from now on. */
@@ -116,6 +116,26 @@ describe("dimensioner-device-list", () => {
     }
     sim.faults.add({ surface: "cloud", path, times: 0, fault: { kind: "status", status: 401 } });
     assert.equal((await flow.run("node", {})).error?.code, "ERR_UNAUTHORIZED");
+  });
+
+  it("warns of each cloud once, whichever other clouds are asked in between", async () => {
+    const other = await startSimulator();
+    try {
+      await start({ cloudFrom: "cloud" }, {}, [
+        { id: "other", type: "dimensioner-cloud", name: "Other", baseUrl: other.cloud.origin },
+      ]);
+      const warnings: string[] = [];
+      flow.node("node").warn = (warning: unknown) => void warnings.push(String(warning));
+      const path = "/api/terminals";
+      sim.faults.add({ surface: "cloud", path, times: 0, fault: { kind: "status", status: 403 } });
+      for (const cloud of ["Main", "Other", "Main", "Other"]) {
+        const { error, sent } = await flow.run("node", { cloud });
+        assert.deepEqual([error, payloadOf(sent)[0]?.terminal === null], [undefined, cloud === "Main"]);
+      }
+      assert.equal(warnings.length, 1);
+    } finally {
+      await other.close();
+    }
   });
 
   it("gives up both calls when their one deadline has passed", async () => {
