@@ -72,10 +72,9 @@ export class FleetWatch {
   #seen: ReadonlyMap<string, Seen> | undefined;
 
   /**
-   * Returns the devices that are new or have changed since the last call, and those that are no longer there as `removed`; at the
-   * first call all. A later heartbeat is
-   * no change, but a device that becomes silent for `silentAfterSeconds`, or is heard again, has changed; 0: silence is
-   * ignored. Where the terminals could not be listed, each device counts as still belonging to the one that it had.
+   * Returns the devices that are new or have changed since the last call, and those that are no longer there as
+   * `removed`; at the first call all. A later heartbeat is no change, but a device that becomes silent for
+   * `silentAfterSeconds`, or is heard again, has changed; 0: silence is ignored. Where the terminals could not be listed, each device counts as still belonging to the one that it had.
    */
   changes(devices: readonly FleetDevice[], silentAfterSeconds: number, hasTerminals = true): FleetDevice[] {
     const before = this.#seen;

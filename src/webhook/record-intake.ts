@@ -14,7 +14,7 @@ export interface IntakeRules {
   readonly onlyOk: boolean;
   /** Only records of these devices; none: all. */
   readonly deviceClientIds: readonly string[];
-  /** The measuring instrument with this ID in the cloud, for the record: no record says it. */
+  /** What is known of the device with this ID in the cloud, for the record: no record says it. */
   readonly deviceOf: (deviceClientId: string | null) => KnownDevice;
 }
 

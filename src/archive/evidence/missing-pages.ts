@@ -58,19 +58,21 @@ async function withoutPruned(
   listed: readonly Listed[],
 ): Promise<MissingEvidence[]> {
   const ended = listed.filter(({ evidence }) => evidence.reason !== "open");
-  const ids = ended.flatMap(({ evidence }) => evidence.transactionId?.toLowerCase() ?? []);
-  const packages = await findPruned(
-    files,
-    "sha256",
-    new Set(ended.flatMap(({ manifest }) => manifest ?? [])),
+  const manifests = new Set(ended.flatMap(({ manifest }) => manifest ?? []));
+  // A package is known by its manifest: the log is not read again for its transaction.
+  const ids = ended.flatMap(({ evidence, manifest }) =>
+    manifest === null ? (evidence.transactionId?.toLowerCase() ?? []) : [],
   );
+  const packages = await findPruned(files, "sha256", manifests);
   const transactions = await findPruned(files, "transactionId", new Set(ids));
-  const isPruned = ({ evidence: { reason, transactionId, at }, manifest }: Listed): boolean => {
-    if (reason === "open" || manifest !== null) {
-      return manifest !== null && packages.has(manifest);
+  const isPruned = ({ evidence: { transactionId, at }, manifest }: Listed): boolean => {
+    if (manifest !== null) {
+      return packages.has(manifest);
     }
     const line = transactions.get(transactionId?.toLowerCase() ?? "");
     return line !== undefined && line.at >= at;
   };
-  return listed.filter((one) => !isPruned(one)).map(({ evidence }) => evidence);
+  return listed
+    .filter((one) => one.evidence.reason === "open" || !isPruned(one))
+    .map(({ evidence }) => evidence);
 }
