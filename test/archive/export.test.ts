@@ -75,6 +75,13 @@ async function exported(root: string, to: string, given: Given = {}): Promise<Ma
   };
 }
 
+async function extract(zip: string, folder: string): Promise<void> {
+  for (const { name, content } of await readZip(zip)) {
+    await mkdir(dirname(join(folder, name)), { recursive: true });
+    await writeFile(join(folder, name), content);
+  }
+}
+
 /** Compares each file with the list of hashes, as sha256sum does. */
 function checkSums({ files, text }: Made): void {
   const sums = new Map(
@@ -126,10 +133,7 @@ describe("archive: an export", () => {
         assert.deepEqual([verification.verdict, verification.packages], ["ok", 3]);
         assert.match(said(made.text("report.html")), /3 packages.*As archived/);
         // The extracted packages are an archive that can be verified again.
-        for (const [name, content] of made.files) {
-          await mkdir(dirname(join(to, "x", name)), { recursive: true });
-          await writeFile(join(to, "x", name), content);
-        }
+        await extract(made.path, join(to, "x"));
         const again = await verifyArchive(join(to, "x", "packages"), {});
         assert.deepEqual([again.findings, again.packages], [0, 3]);
         const check = () =>
@@ -162,10 +166,7 @@ describe("archive: an export", () => {
           ),
         );
         const folder = join(to, "x");
-        for (const { name, content } of await readZip(output.path)) {
-          await mkdir(dirname(join(folder, name)), { recursive: true });
-          await writeFile(join(folder, name), content);
-        }
+        await extract(output.path, folder);
         const check = async (of = folder) => {
           const findings: string[] = [];
           const onFinding = ({ kind, path }: Finding): unknown => findings.push(`${kind} ${path}`);
@@ -415,13 +416,16 @@ describe("archive: an export", () => {
       withFolder(async (root) => {
         const folders = [["a".repeat(150), "b".repeat(150)], ["Order-1"], ["ORDER-1"]];
         await fillArchive(root, ["m0", "m1", "m2"], (_id, index) => ({ folder: folders[index] ?? [] }));
-        const names = [...(await exported(root, to)).files.keys()].filter((one) =>
-          one.startsWith("packages/"),
-        );
+        const made = await exported(root, to);
+        const names = [...made.files.keys()].filter((one) => one.startsWith("packages/"));
         assert.ok(names.every((name) => name.length < 150));
         const small = names.map((name) => name.toLowerCase());
         assert.equal(new Set(small).size, names.length);
         assert.equal(names.filter((name) => /\/b+~[0-9a-f]{8}\//.test(name)).length, 4);
+        const folder = join(to, "x");
+        await extract(made.path, folder);
+        const { verdict, packages } = await verifyArchive(folder, {});
+        assert.deepEqual([verdict, packages], ["ok", 3]);
       }),
     ));
 

@@ -9,6 +9,7 @@ const longestShortName = 60;
 /** Gives each file of a ZIP a name that every system accepts, and that no other file has in capital or small letters. */
 export class ZipNames {
   readonly #taken = new Set<string>();
+  readonly #folders = new Set<string>();
 
   /** A name as it is, or with a number. */
   free(name: string): string {
@@ -22,13 +23,18 @@ export class ZipNames {
     }
   }
 
-  /** A package has the folder that it has in the archive, or a short one if that would be too long. */
+  /**
+   * A package has the folder that it has in the archive, or a short one if that would be too long or is another package's
+   * in capital or small letters: a package whose files had numbers in their names could not be verified.
+   */
   ofPackage({ path, sha256 }: Pick<ChainedPackage, "path" | "sha256">): (file: string) => string {
     const parts = safeParts(path, diskFacts);
     const last = parts.at(-1) ?? "";
     const short = `${last.slice(0, longestShortName).trim().toWellFormed()}~${sha256.slice(0, 8)}`;
     const joined = parts.join("/");
-    const folder = joined.length > longestFolder ? short : joined;
+    const isTaken = this.#folders.has(joined.toLowerCase());
+    const folder = joined.length > longestFolder || isTaken ? short : joined;
+    this.#folders.add(folder.toLowerCase());
     return (file) => this.free(`packages/${folder}/${safeParts(file, diskFacts).join("/")}`);
   }
 }
