@@ -239,6 +239,30 @@ describe("archive: time stamps from OpenSSL", () => {
       await close();
     }));
 
+  it("asks again, for the end of each chain, once the roots do not accept the time stamp that is kept", () =>
+    withFolder(async (root) => {
+      const options = await postgresOptions();
+      const { archive, close } = await openTwoWorkers(root, options);
+      await archive(0, "n0");
+      await archive(1, "n1");
+      const stampWith = (file: string) =>
+        stamp(root, { database: options.address.url, roots: join(fixtures, file) });
+      await stampWith("root.crt");
+      const refused = await failureOf(stampWith("middle.crt"));
+      assert.equal(refused.code, "ERR_BAD_RESPONSE");
+      authority.signWith("ecdsa");
+      try {
+        const asked = authority.requests.length;
+        const made = await stampWith("middle.crt");
+        assert.deepEqual([made.alreadyStamped, made.signer], [false, "Elliptic Time Stamps"]);
+        assert.equal((await stampWith("middle.crt")).alreadyStamped, true);
+        assert.equal(authority.requests.length, asked + 2);
+      } finally {
+        authority.signWith("rsa");
+        await close();
+      }
+    }));
+
   it("asks once for each new manifest, and once for each server", () =>
     withFolder(async (root) => {
       const asked = authority.requests.length;

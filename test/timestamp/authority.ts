@@ -22,6 +22,8 @@ export interface Authority {
   readonly url: string;
   /** The headers of all requests so far. */
   readonly requests: readonly IncomingMessage["headers"][];
+  /** Signs with another certificate from now on. */
+  signWith(signer: Signer): void;
   close(): Promise<void>;
 }
 
@@ -35,8 +37,11 @@ ess_cert_id_alg = sha256
 accuracy = secs:1
 `;
 
+/** The certificate of "rsa" is issued by the root, that of "ecdsa" by the certificate between them. */
+type Signer = "ecdsa" | "rsa";
+
 interface AuthorityOptions {
-  readonly signer?: "ecdsa" | "rsa";
+  readonly signer?: Signer;
   /** Asks for this user name and password, "name:password". */
   readonly login?: string;
   /** Responds in another way; returns whether it has. */
@@ -44,17 +49,18 @@ interface AuthorityOptions {
 }
 
 export async function startAuthority({
-  signer = "rsa",
+  signer: firstSigner = "rsa",
   login,
   instead = () => false,
 }: AuthorityOptions = {}): Promise<Authority> {
   const folder = await mkdtemp(join(tmpdir(), "authority-"));
-  for (const name of [`${signer}.crt`, `${signer}.key`, "middle.crt"]) {
+  for (const name of ["rsa.crt", "rsa.key", "ecdsa.crt", "ecdsa.key", "middle.crt"]) {
     await copyFile(join(fixtures, name), join(folder, name));
   }
   const at = (name: string): string => join(folder, name);
   await writeFile(at("settings"), `${settings}serial = ${at("serial")}\n`);
   const requests: IncomingMessage["headers"][] = [];
+  let signer = firstSigner;
 
   const respond = async (request: IncomingMessage): Promise<Buffer> => {
     await writeFile(at("request"), await buffer(request));
@@ -85,6 +91,9 @@ export async function startAuthority({
   return {
     url: `http://127.0.0.1:${port}/tsr`,
     requests,
+    signWith(other) {
+      signer = other;
+    },
     async close() {
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();

@@ -35,7 +35,8 @@ export interface TimestampOptions {
  * Has the newest manifest of a store time-stamped, and keeps the time stamp beside the packages. As each manifest names
  * the one before it by its SHA-256, the time stamp covers all of them. If several workers share the store, each has a
  * chain of its own: the end of each is time-stamped, and the time stamp of the newest is returned. Each is verified before it is
- * kept. A manifest that this server has already time-stamped is not sent again. An end that was deleted because of its age is
+ * kept. A manifest that this server has already time-stamped is not sent again, unless the roots no longer accept that time
+ * stamp. An end that was deleted because of its age is
  * passed over; one that is gone or changed is an error after the others were time-stamped.
  *
  * Rejects with ERR_NOT_FOUND if there is no package, ERR_FILE, ERR_STORE, ERR_CONFIG, and the errors of the server.
@@ -90,14 +91,11 @@ async function stampEnd(
   { newest, roots, signal }: End,
 ): Promise<TimestampResult> {
   const kept = new TimestampFolder(files.root, files.disk);
-  const sha256 = Buffer.from(newest.sha256, "hex");
-  const known = await findKept(kept, newest, authority.url);
+  const known = await findKept(kept, newest, { server: authority.url, roots });
   if (known !== undefined) {
-    const request = readRequest(known.request);
-    const verified = verifyTimestamp(known.response, { ...request, sha256 }, roots);
-    return resultOf(known, verified, true);
+    return resultOf(known.timestamp, known.verified, true);
   }
-  const { der, ...request } = createRequest(sha256);
+  const { der, ...request } = createRequest(Buffer.from(newest.sha256, "hex"));
   const requested = new Date().toISOString();
   const { response, verified } = await authority.request(
     der,
@@ -161,12 +159,12 @@ async function openEnd(
   }
 }
 
-/** The latest time stamp of a server for a manifest, if it is there and can be verified without roots. */
+/** The latest time stamp of a server for a manifest that is there and valid, also by the roots as they are now. */
 async function findKept(
   kept: TimestampFolder,
   { sha256, location }: OpenedPackage,
-  server: string,
-): Promise<KeptTimestamp | undefined> {
+  { server, roots }: { readonly server: string; readonly roots: readonly X509Certificate[] },
+): Promise<{ readonly timestamp: KeptTimestamp; readonly verified: VerifiedTimestamp } | undefined> {
   const names: string[] = [];
   for await (const logged of kept.logged()) {
     if (logged.package === location) {
@@ -174,21 +172,27 @@ async function findKept(
     }
   }
   for (const name of names.toReversed()) {
-    const found = await kept.read(name);
-    if (found?.about.manifestSha256 === sha256 && found.about.server === server && isValid(found, sha256)) {
-      return found;
+    const timestamp = await kept.read(name);
+    if (timestamp?.about.manifestSha256 === sha256 && timestamp.about.server === server) {
+      const verified = verifyKept(timestamp, sha256, roots);
+      if (verified !== undefined) {
+        return { timestamp, verified };
+      }
     }
   }
   return undefined;
 }
 
-/** A damaged one is not counted: a new one takes its place. */
-function isValid({ request, response }: KeptTimestamp, sha256: string): boolean {
+/** Undefined for one that is damaged, or whose signer the roots do not accept: a new one takes its place. */
+function verifyKept(
+  { request, response }: KeptTimestamp,
+  sha256: string,
+  roots: readonly X509Certificate[],
+): VerifiedTimestamp | undefined {
   try {
-    verifyTimestamp(response, { ...readRequest(request), sha256: Buffer.from(sha256, "hex") }, []);
-    return true;
+    return verifyTimestamp(response, { ...readRequest(request), sha256: Buffer.from(sha256, "hex") }, roots);
   } catch {
-    return false;
+    return undefined;
   }
 }
 
