@@ -79,6 +79,26 @@ describe("archive: what is listed as missing", () => {
       assert.deepEqual(await missing(root), []);
     }));
 
+  it("is no incomplete package that another supplement has completed", () =>
+    withFolder(async (root) => {
+      await fillArchive(root, ["1", "2", "3"], () => ({ expect: ["video/mp4"], onIncomplete: "keep" }));
+      const database = databaseOf(root);
+      changeDatabase(database, "UPDATE packages SET transaction_id = NULL");
+      assert.equal((await missing(root)).length, 3);
+      changeDatabase(
+        database,
+        `UPDATE packages SET supplements_sha256 =
+          (SELECT manifest_sha256 FROM packages ORDER BY archived_at LIMIT 1)
+        WHERE archived_at > (SELECT min(archived_at) FROM packages)`,
+      );
+      assert.equal((await missing(root)).length, 3);
+      changeDatabase(
+        database,
+        "UPDATE packages SET complete = 1 WHERE archived_at = (SELECT max(archived_at) FROM packages)",
+      );
+      assert.deepEqual(await missing(root), []);
+    }));
+
   it("is what is older than any number of deleted packages", () =>
     withFolder(async (root) => {
       await post(root, ["old 1", "old 2", "old 3"]);

@@ -69,7 +69,8 @@ function incompletePackages(values: readonly SqlValue[]): Statement {
       WHERE p.archived_at >= ? AND p.archived_at < ? AND p.complete = 0
         AND NOT EXISTS
           (SELECT 1 FROM packages WHERE lower(transaction_id) = lower(p.transaction_id) AND complete = 1)
-        AND NOT EXISTS (SELECT 1 FROM packages WHERE supplements_sha256 = p.manifest_sha256 AND complete = 1)
+        AND NOT EXISTS (SELECT 1 FROM packages
+          WHERE supplements_sha256 = coalesce(p.supplements_sha256, p.manifest_sha256) AND complete = 1)
       ORDER BY p.archived_at DESC, p.indexed_order DESC LIMIT ? OFFSET ?`,
     values,
   };
