@@ -68,6 +68,20 @@ const rows: readonly Statement[] = [
     billable_weight: 2.5,
     billable_unit: "kg",
   }),
+  // Only what supplements this one has a weight, and two messages have brought it.
+  packageOf("early", { archived_at: at9 }),
+  packageOf("first", {
+    archived_at: at10,
+    supplements_sha256: "sha of early",
+    billable_weight: 1.5,
+    billable_unit: "kg",
+  }),
+  packageOf("second", {
+    archived_at: at11,
+    supplements_sha256: "sha of early",
+    billable_weight: 1.5,
+    billable_unit: "kg",
+  }),
   packageOf("long", { ...long, archived_at: at11, billable_weight: 4, billable_unit: "kg" }),
   packageOf("heavy", { ...heavy, archived_at: at12, billable_weight: 70, billable_unit: "lb" }),
   packageOf("next", { ...box, archived_at: tomorrow, billable_weight: 9, billable_unit: "kg" }),
@@ -82,7 +96,7 @@ const rows: readonly Statement[] = [
 const answers: readonly (readonly Values[])[] = [
   [{ archived_at: at9, ...box }],
   [
-    { billable_unit: "kg", parcels: 2, weight: 6.5 },
+    { billable_unit: "kg", parcels: 3, weight: 8 },
     { billable_unit: "lb", parcels: 1, weight: 70 },
   ],
   [
