@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { cp, mkdir, readdir, readFile, rename, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { readAgeMs } from "../../src/archive/maintenance/age.ts";
+import { timeBefore } from "../../src/archive/maintenance/age.ts";
 import { plainDisk } from "../../src/archive/archive-disk.ts";
 import { FolderFiles } from "../../src/archive/files/folder-files.ts";
 import { decodeLine } from "../../src/archive/files/checked-lines.ts";
@@ -247,12 +247,14 @@ describe("archive: dimensioner-prune", () => {
     });
   });
 
-  it("reads ages, and none that is nothing", () => {
-    assert.equal(readAgeMs("90d"), 90 * 86_400_000);
-    assert.equal(readAgeMs("2y"), 730 * 86_400_000);
-    assert.equal(readAgeMs(" 36h "), 129_600_000);
-    for (const text of ["", "0d", "90", "d", "-1d", "1.5d", "90 d", "90D", "1m", "1e3d"]) {
-      assert.equal(readAgeMs(text), undefined, text);
+  it("reads ages, with years of the calendar, and none that is nothing", () => {
+    const before = (age: string) => timeBefore(new Date("2036-11-25T12:00:00.000Z"), age)?.toISOString();
+    assert.equal(before("90d"), "2036-08-27T12:00:00.000Z");
+    assert.equal(before("2w"), "2036-11-11T12:00:00.000Z");
+    assert.equal(before(" 36h "), "2036-11-24T00:00:00.000Z");
+    assert.equal(before("10y"), "2026-11-25T12:00:00.000Z");
+    for (const text of ["", "0d", "90", "d", "-1d", "1.5d", "90 d", "90D", "1m", "1e3d", "999999y"]) {
+      assert.equal(before(text), undefined, text);
     }
   });
 

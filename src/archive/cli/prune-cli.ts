@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { parseArgs } from "node:util";
 import type { PrunedPackage, PruneReport } from "../../model/archive-reports.ts";
-import { readAgeMs } from "../maintenance/age.ts";
+import { timeBefore } from "../maintenance/age.ts";
 import { pruneArchive } from "../maintenance/commands.ts";
 import {
   print,
@@ -66,7 +66,7 @@ async function main(signal: AbortSignal): Promise<void> {
   const { place, database } = await namedPlace(positionals, values.store);
   const isJson = values.json === true;
   const isDryRun = values["dry-run"] === true;
-  const before = new Date(Date.now() - readAge(values["older-than"]));
+  const before = timeAt(values["older-than"]);
   const report = await withProgress((line) =>
     pruneArchive(place, {
       before,
@@ -87,15 +87,15 @@ async function main(signal: AbortSignal): Promise<void> {
   }
 }
 
-function readAge(age: string | undefined): number {
+function timeAt(age: string | undefined): Date {
   if (age === undefined) {
     throw new Error("--older-than is missing, for example --older-than 90d. See --help.");
   }
-  const ageMs = readAgeMs(age);
-  if (ageMs === undefined) {
+  const before = timeBefore(new Date(), age);
+  if (before === undefined) {
     throw new Error(`“${age}” is not an age. Use one such as 90d, 12w, 2y or 36h.`);
   }
-  return ageMs;
+  return before;
 }
 
 function sayPackage({ what, path, reason }: PrunedPackage, isDryRun: boolean): string {

@@ -1,4 +1,4 @@
-import { readAgeMs } from "../maintenance/age.ts";
+import { timeBefore } from "../maintenance/age.ts";
 
 /** A period of time, as ISO 8601 in UTC: `from` belongs to it, `to` does not. */
 export interface Period {
@@ -27,10 +27,10 @@ export function readPeriod(text: string, now: Date): Period | undefined {
 }
 
 function readRange(text: string, now: Date): Range | undefined {
-  const ageMs = readAgeMs(text);
-  if (ageMs !== undefined) {
+  const before = timeBefore(now, text);
+  if (before !== undefined) {
     // What is written in this very millisecond belongs to it.
-    return { from: new Date(now.getTime() - ageMs), to: new Date(now.getTime() + 1) };
+    return { from: before, to: new Date(now.getTime() + 1) };
   }
   if (text === "today" || text === "yesterday") {
     const shift = text === "today" ? 0 : -1;
