@@ -139,7 +139,7 @@ async function searchRanges(
   const parts = ranges.map(({ condition, bounds }) => ({
     sql: `SELECT indexed_order, archived_at FROM (SELECT indexed_order, archived_at FROM packages
       WHERE ${condition} LIMIT ?) AS ranged`,
-    values: [...bounds, mostSorted],
+    values: [...bounds, Math.max(mostSorted, limit)],
   }));
   const counts = ranges.map(({ condition, bounds }) => ({
     sql: `SELECT count(*) AS matches FROM (SELECT 1 FROM packages WHERE ${condition} LIMIT ?) AS ranged`,
