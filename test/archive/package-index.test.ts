@@ -129,6 +129,46 @@ describeDatabases("the index of a store's packages", (open) => {
     );
   });
 
+  it("finds as many as it is asked for, however many newer packages there are", async () => {
+    await test.database.transaction([
+      {
+        sql: `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3500)
+          INSERT INTO packages (package_id, job_key, location, manifest_sha256, transaction_reference, longest_mm,
+            middle_mm, shortest_mm, archived_at, complete, files, bytes)
+          SELECT 'p' || i, i, i, i, CASE WHEN i <= 1500 THEN 'CASE-' || i ELSE NULL END,
+            CASE WHEN i <= 1500 THEN 300 ELSE 900 END, 200, 100, 'time ' || (10000 + i), 1, 1, 1
+          FROM n`,
+      },
+    ]);
+    const range = (mm: number) => ({ from: mm, to: mm });
+    const size = { sides: [range(300), range(200), range(100)], weight: null } as const;
+    for (const query of [
+      { by: "text", value: "CASE-" },
+      { by: "size", sizes: [size] },
+    ] as const) {
+      for (const [limit, count] of [
+        [2_000, 1_500],
+        [1_200, 1_200],
+      ] as const) {
+        assert.equal((await searchIndex(test.database, query, limit)).length, count, `${query.by} ${limit}`);
+      }
+    }
+  });
+
+  it("finds a package by a reference with spaces around it, with them and without", async () => {
+    const { references } = manifestOf("a");
+    await add("a", { references: { ...references, transactionReference: "ORDER-1   " } });
+    await add("bb", { references: { ...references, transactionReference: "ORDER-1" } });
+    for (const [value, found] of [
+      ["ORDER-1   ", ["bb", "a"]],
+      ["order-1   ", ["bb", "a"]],
+      ["  ORDER-1", ["bb"]],
+    ] as const) {
+      const ids = (await search("reference", value, 9)).map(({ id }) => id);
+      assert.deepEqual(ids, found, value);
+    }
+  });
+
   it("gives what a manifest says", async () => {
     await add("a", { complete: false });
     assert.deepEqual((await search("packageId", "a", 1))[0], {

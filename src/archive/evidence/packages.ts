@@ -138,11 +138,10 @@ function queryOf(source: EvidenceSource, { by, value }: Sought): Query {
 }
 
 function valueOf(source: Pick<EvidenceSource, "operation">, value: string | undefined): string {
-  const text = value?.trim() ?? "";
-  if (text === "") {
+  if (value === undefined || value.trim() === "") {
     throw new DimensionerError("inputMissing", factsOf(source), { field: field("value") });
   }
-  return text;
+  return value;
 }
 
 function factsOf({ operation }: Pick<EvidenceSource, "operation">): FailureFacts {

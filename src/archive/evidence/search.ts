@@ -182,9 +182,12 @@ function packagesIn(parts: readonly Statement[], limit: number): Statement {
   };
 }
 
-/** References are usually printed in capital letters, and typed in small ones. The index has the beginning of long ones. */
+/**
+ * References are usually printed in capital letters, and typed in small ones. Spaces around one are of a column of fixed
+ * width, or were typed by mistake. The index has the beginning of long ones.
+ */
 function spellings(value: string): readonly string[] {
-  const spelled = [value, value.toUpperCase(), value.toLowerCase()];
+  const spelled = [value, value.trim()].flatMap((one) => [one, one.toUpperCase(), one.toLowerCase()]);
   return [...new Set(spelled.map((one) => indexedText(one)))];
 }
 
