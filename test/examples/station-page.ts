@@ -145,6 +145,14 @@ export class StationPage {
     return !(await this.page.locator(unconfirmed).isVisible());
   }
 
+  /** Sends a message from a node as any program can that has a connection to the dashboard, whatever the page would send. */
+  async emit(node: string, message: object): Promise<void> {
+    const args = [node, message].map((one) => JSON.stringify(one)).join(", ");
+    await this.page.evaluate(
+      `document.querySelector("#app").__vue_app__._context.provides.$socket.emit("widget-send", ${args})`,
+    );
+  }
+
   async text(part: string): Promise<string> {
     return this.page.locator(`[data-test="${part}"]`).innerText();
   }

@@ -124,6 +124,22 @@ describe(`example 31, the supervisor, in a browser on Node-RED ${nodeRedMajor}`,
     await page.shows("log", "(2)");
   });
 
+  it("raises no alarm of what a page says about the store and the cloud", async () => {
+    const { nodes, second } = run;
+    const { id } =
+      nodes.find(({ type, name }) => type === "ui-template" && name === "Overview") ?? assert.fail();
+    const full = { openJobs: 9, oldestJobFor: 99_999, freeBytes: -1, unhandledRecords: 9 };
+    await page.emit(id, { topic: "store", payload: full });
+    await page.emit(id, { topic: "fleet", payload: [{ id: "x", name: "Invented", silentFor: null }] });
+    second.newer.setPower(false);
+    await alarm("Dock 2: ").waitFor();
+    assert.equal(await page.page.locator('[data-test="alarm"]').count(), 1);
+    second.newer.setPower(true);
+    await page.page.locator('[data-test="name"]').fill("Eva");
+    await alarm("over at").getByRole("button").click();
+    await page.shows("calm");
+  });
+
   it("sends an alarm again that returns before anybody has acknowledged it", async () => {
     const { newer } = run.second;
     const heard = new Listener();

@@ -1,5 +1,6 @@
 // Answers with the list of the files of a package in the history (output 1), or with the path of one of them (output 2).
-// Both are found by their place in what the archive node has reported; nothing in the request becomes part of a path.
+// Both are found by their place in what the archive node has reported; nothing in the request becomes part of a path. What
+// comes from a page cannot pass for such a report: see “From the page”.
 const texts = flow.get("texts");
 const t = texts[env.get("LANGUAGE")] ?? texts.en;
 const all = Object.values(flow.get("stations") ?? {}).flatMap(({ history }) => history);
@@ -35,7 +36,7 @@ const shown = ({ contentType }, url) => {
 };
 const rows = found.files.map((one, index) => {
   const url = `${id}/${index}`;
-  return `<li><a href="${url}">${safe(one.path.split(/[\\/]/).pop())}</a> ${one.bytes} B<br><small>SHA-256 ${safe(one.sha256)}</small><br>${shown(one, url)}</li>`;
+  return `<li><a href="${url}">${safe(one.path.split(/[\\/]/).pop())}</a> ${safe(one.bytes)} B<br><small>SHA-256 ${safe(one.sha256)}</small><br>${shown(one, url)}</li>`;
 });
 msg.headers["Content-Type"] = "text/html; charset=utf-8";
 msg.payload = `<!doctype html><html lang="${safe(env.get("LANGUAGE"))}"><meta charset="utf-8"><meta name="viewport" content="width=device-width">

@@ -74,12 +74,12 @@ const linkIn = (to: keyof typeof links, at: readonly [number, number], target: r
 function packing() {
   return [
     linkIn("To the screens", [55, 140], ["The packer's screen"]),
-    flow.node("ui-template", "The packer's screen", [190, 140], screen, ["Is it a scan?"]),
-    flow.node(
-      "switch",
-      "Is it a scan?",
+    flow.node("ui-template", "The packer's screen", [190, 140], screen, ["From the page"]),
+    flow.functionNode(
+      "From the page",
       [390, 140],
-      properties.isScan,
+      ["page-sends.cjs"],
+      {},
       ["Read the code"],
       ["To the station 1"],
     ),

@@ -121,15 +121,6 @@ export const image = {
   preview: false,
 };
 
-export const isScan = {
-  property: "topic",
-  propertyType: "msg",
-  rules: [{ t: "eq", v: "scan", vt: "str" }, { t: "else" }],
-  checkall: "false",
-  repair: false,
-  outputs: 2,
-};
-
 export const done = {
   active: true,
   tosidebar: true,

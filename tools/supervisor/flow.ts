@@ -100,7 +100,8 @@ export function writeSupervisor(): string {
     flow.node("dimensioner-device-list", asks[1], [360, 320], devices, ["Supervisor"]),
     flow.catchNode("No list", [400, 380], [asks[1]], "Supervisor"),
     flow.linkIn("To the page", 1, [95, 460], ["Overview"]),
-    flow.node("ui-template", "Overview", [400, 460], overview, ["Supervisor"]),
+    flow.node("ui-template", "Overview", [220, 460], overview, ["From the page"]),
+    flow.functionNode("From the page", [420, 460], ["page-sends.cjs"], {}, ["Supervisor"]),
     flow.functionNode(
       "Supervisor",
       [640, 260],

@@ -1,0 +1,82 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Browser } from "playwright-core";
+import { nodeRedMajor } from "../support/node-red.ts";
+import { sharedBrowser } from "../support/shared-browser.ts";
+import { startStation, type StationRun } from "./packing-station.ts";
+import { StationPage } from "./station-page.ts";
+
+/** A measurement that no device has made. */
+const invented = {
+  ok: true,
+  summary: "9 × 9 × 9 cm, 9 kg",
+  length: 9,
+  width: 9,
+  height: 9,
+  dimsUnitOfMeasure: "cm",
+  weight: 9,
+  weightUnitOfMeasure: "kg",
+  legalForTrade: true,
+};
+
+describe(`the packing station, to which a browser sends forged messages, on Node-RED ${nodeRedMajor}`, () => {
+  let browser: Browser;
+  let run: StationRun;
+  let dock: StationPage;
+  const idOf = (name: string) => run.nodes.find((one) => one.name === name)?.id ?? assert.fail(name);
+
+  before(async () => {
+    [browser, run] = await Promise.all([sharedBrowser(), startStation({ settings: { SIGN_IN: "false" } })]);
+    dock = await StationPage.open(browser, run.nodeRed, "dock-1");
+  });
+  after(async () => {
+    await dock?.close();
+    await run?.close();
+  });
+
+  /** The parcel of the page, and the package of its first measurement, as the page has them. */
+  const shown = () =>
+    dock.page.evaluate<{ parcel: string; job: string }>(
+      `(({ id, packages }) => ({ parcel: id, job: packages[0]?.id ?? "" }))(window.packingStation.state.parcel)`,
+    );
+  const fileOf = async (job: string) =>
+    Buffer.from(await (await run.nodeRed.adminFetch(`/station/evidence/${job}/0`)).arrayBuffer());
+
+  it("answers with the files of a package only, whatever a page says that was archived", async () => {
+    await dock.pack("FORGED-EVIDENCE");
+    const entry = dock.page.locator('[data-test="entry"][data-evidence="saved"]');
+    await entry.filter({ hasText: "FORGED-EVIDENCE" }).waitFor();
+    const { parcel, job } = await shown();
+    const archived = await fileOf(job);
+    const settings = join(run.nodeRed.userDir, "settings.cjs");
+    const files = [{ path: settings, contentType: "text/plain", bytes: 1, sha256: "" }];
+    const payload = { location: "x", complete: true, files };
+    await dock.emit(idOf("The packer's screen"), {
+      topic: "archived",
+      station: "dock-1",
+      parcel,
+      job,
+      payload,
+    });
+    await dock.press("confirm");
+    await dock.phase("idle");
+    const answered = await fileOf(job);
+    assert.notDeepEqual(answered, await readFile(settings));
+    assert.deepEqual(answered, archived);
+  });
+
+  it("shows no measurement that no device has made", async () => {
+    await dock.scan("FORGED-MEASUREMENT");
+    await dock.phase("recording");
+    const { parcel } = await shown();
+    const measure = { topic: "measure", station: "dock-1", parcel, job: "invented", sentAt: 1 };
+    await dock.emit(idOf("The packer's screen"), { ...measure, payload: invented });
+    await dock.scan("OTHER");
+    await dock.shows("notice", "Wrong parcel");
+    assert.equal(await dock.phase("recording", "measured"), "recording");
+    await dock.press("cancel");
+    await dock.phase("idle");
+    assert.equal(run.simulator.newer.actions.measures, 1);
+  });
+});
