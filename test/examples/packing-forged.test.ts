@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { nodeRedMajor } from "../support/node-red.ts";
 import { sharedBrowser } from "../support/shared-browser.ts";
+import { filesIn } from "./archive.ts";
 import { startStation, type StationRun } from "./packing-station.ts";
 import { StationPage } from "./station-page.ts";
 
@@ -52,13 +53,10 @@ describe(`the packing station, to which a browser sends forged messages, on Node
     const settings = join(run.nodeRed.userDir, "settings.cjs");
     const files = [{ path: settings, contentType: "text/plain", bytes: 1, sha256: "" }];
     const payload = { location: "x", complete: true, files };
-    await dock.emit(idOf("The packer's screen"), {
-      topic: "archived",
-      station: "dock-1",
-      parcel,
-      job,
-      payload,
-    });
+    // Dashboard lets a browser send a message from any node, not only from its own.
+    for (const sender of ["The packer's screen", "Evidence is saved"]) {
+      await dock.emit(idOf(sender), { topic: "archived", station: "dock-1", parcel, job, payload });
+    }
     await dock.press("confirm");
     await dock.phase("idle");
     const answered = await fileOf(job);
@@ -66,12 +64,27 @@ describe(`the packing station, to which a browser sends forged messages, on Node
     assert.deepEqual(answered, archived);
   });
 
+  it("tells neither a page nor the evidence by what Station recognizes its own messages", async () => {
+    const { id } = run.nodes.find(({ label }) => label === "30 Packing station") ?? assert.fail();
+    const kept = await (await run.nodeRed.adminFetch(`/context/flow/${id}/proof`)).text();
+    const proof = /[\da-f-]{36}/.exec(kept)?.[0] ?? assert.fail(kept);
+    const manifests = (await filesIn(run.archive)).filter((name) => name.endsWith("manifest.json"));
+    assert.equal(manifests.length, 1);
+    const shownTo = await dock.page.evaluate<string>("JSON.stringify(window.packingStation.state)");
+    for (const text of [shownTo, await readFile(join(run.archive, manifests[0] ?? ""), "utf8")]) {
+      assert.match(text, /FORGED-EVIDENCE/);
+      assert.ok(!text.includes(proof));
+    }
+  });
+
   it("shows no measurement that no device has made", async () => {
     await dock.scan("FORGED-MEASUREMENT");
     await dock.phase("recording");
     const { parcel } = await shown();
     const measure = { topic: "measure", station: "dock-1", parcel, job: "invented", sentAt: 1 };
-    await dock.emit(idOf("The packer's screen"), { ...measure, payload: invented });
+    for (const sender of ["The packer's screen", "Measure the parcel"]) {
+      await dock.emit(idOf(sender), { ...measure, payload: invented });
+    }
     await dock.scan("OTHER");
     await dock.shows("notice", "Wrong parcel");
     assert.equal(await dock.phase("recording", "measured"), "recording");

@@ -1,6 +1,6 @@
 // Answers with the list of the files of a package in the history (output 1), or with the path of one of them (output 2).
 // Both are found by their place in what the archive node has reported; nothing in the request becomes part of a path. What
-// comes from a page cannot pass for such a report: see “From the page”.
+// comes from a browser cannot pass for such a report: see “From the page”, and “proof” in “Station”.
 const texts = flow.get("texts");
 const t = texts[env.get("LANGUAGE")] ?? texts.en;
 const all = Object.values(flow.get("stations") ?? {}).flatMap(({ history }) => history);

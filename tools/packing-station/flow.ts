@@ -101,7 +101,10 @@ function packing() {
       "Station",
       [500, 300],
       station,
-      { initialize: flow.source("station-start.cjs") },
+      {
+        initialize: flow.source("station-start.cjs"),
+        libs: [{ var: "crypto", module: "crypto" }],
+      },
       ["To the screens 1"],
       [commands[0]],
       [commands[1]],

@@ -53,7 +53,7 @@ export const archive = {
   concurrency: "2",
   giveUp: "72",
   warnAfter: "300",
-  keep: "station, parcel, job, cloud",
+  keep: "station, parcel, job, cloud, proof",
 };
 
 export const scan = {

@@ -57,6 +57,7 @@ function learn(station, { job, sentAt, id, reference, record }) {
     payload: record,
     parcel: id,
     job,
+    proof,
     device,
     ...(cloud ? { cloud } : {}),
     sentAt,

@@ -41,6 +41,8 @@ if (msg.topic === "status" && msg.status.source.type !== "dimensioner-device") {
   } else {
     pressed(station, msg.payload);
   }
+} else if (msg.proof !== proof) {
+  return null;
 } else if (msg.topic === "video" || msg.topic === "measure") {
   heardFrom(station);
   changed.add(station);

@@ -24,6 +24,10 @@ const resultFields = [
 const busyPhases = ["starting", "measuring", "cancelling"];
 const out = { screen: [], video: [], measure: [], done: [], chart: [], evidence: [] };
 const changed = new Set();
+// Dashboard lets a browser send a message from any node. What the nodes report of a command or its evidence has to bring back
+// what only this flow knows.
+const proof = flow.get("proof") ?? crypto.randomUUID();
+flow.set("proof", proof);
 
 const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "");
 
@@ -85,6 +89,7 @@ function command(station, topic, phase, action) {
     job: station.job,
     sentAt: now,
     parcel: parcel.id,
+    proof,
     transactionReference: parcel.reference,
     ...(topic === "measure" ? videoOf(parcel) : {}),
   });
