@@ -38,16 +38,19 @@ export function patternProblem(given: string): Problem | null {
   if (given.length > longestPattern) {
     return problem("patternLong", { most: longestPattern });
   }
-  let groups: number;
+  let source: string;
   try {
-    groups = (new RegExp(`${given}|`, "u").exec("")?.length ?? 1) - 1;
+    // Only parsed: what it matches is up to RE2, and already compiling it for a match can take an engine that tries
+    // all ways exponential time.
+    ({ source } = new RegExp(given, "u"));
   } catch {
     return problem("patternSyntax");
   }
-  // Ignores escaped characters, and what is in square brackets.
-  const bare = given.replace(/\\[^1-9k]/g, "").replace(/\[[^\]]*\]/g, "");
+  // Without escaped characters, and what is in square brackets.
+  const bare = source.replace(/\\[^1-9k]/gu, "").replace(/\[[^\]]*\]/g, "");
   if (/\\[1-9k]|\(\?<?[=!]/.test(bare)) {
     return problem("patternUnsupported");
   }
-  return groups === 1 ? null : problem("patternGroup");
+  const groups = bare.match(/\((?!\?)|\(\?</g) ?? [];
+  return groups.length === 1 ? null : problem("patternGroup");
 }

@@ -385,6 +385,15 @@ describe(`the admin routes, in a real Node-RED ${nodeRedMajor}`, () => {
       assert.equal(expression["key"], "configInvalid");
     });
 
+    it("an expression with exponentially many ways to match is read as fast as any other", async () => {
+      const pattern = `(${"(?:a?|b?)".repeat(50)}c)`;
+      const [tried, other] = await Promise.all([
+        trial({ which: "pattern", pattern, scan: "abc" }),
+        nodeRed.adminFetch("/dimensioner-cloud/cloud/devices"),
+      ]);
+      assert.deepEqual([tried["reference"], other.status], ["abc", 200]);
+    });
+
     it("refuses what no dialog sends", async () => {
       assert.equal((await readScan({ scan: 5 })).status, 400);
       assert.equal((await readScan({ scan: "x".repeat(20_000) })).status, 400);
