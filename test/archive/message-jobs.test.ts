@@ -7,7 +7,6 @@ import type { GivenMedium } from "../../src/archive/jobs/accept/given-media.ts";
 import { rejectsWith, systemError, watchedDisk, withFolder } from "../media/support.ts";
 import {
   intentOf,
-  mediaFolder,
   openArchive,
   pictureOf,
   readPackages,
@@ -365,21 +364,6 @@ describe("archive: media that messages bring", () => {
       assert.equal((await readdir(folder)).length, 2);
       await readPackages(root);
       assert.deepEqual(await workFolders(root), []);
-    });
-  });
-
-  it("says that a stored picture was changed while the process was down", async () => {
-    await withFolder(async (root) => {
-      const before = await openArchive(root, undefined);
-      await before.runner.submitMedia(sequence({ waitMs: 1_000 }), [medium(pictureOf("a"))], part(0, 2));
-      await before.close();
-      const [job = ""] = await workFolders(root);
-      const media = (await mediaFolder(root, job)) ?? assert.fail();
-      await writeFile(join(media, "item.jpg"), pictureOf("forged"));
-      const after = await openArchive(root, undefined);
-      const [submission] = [...after.runner.resume(() => true)];
-      await rejectsWith((submission ?? assert.fail()).end(), "ERR_MEDIA_INCOMPLETE", "partsIncomplete");
-      await after.close();
     });
   });
 

@@ -41,11 +41,11 @@ export class Sequences {
 
   /** Resumes a sequence, so that later parts join the earlier ones after a restart. */
   resume(name: string, running: RunningJob, last: Submission): void {
-    const { id, items } = running.job;
+    const { id, items, lost } = running.job;
     this.#add(name, {
       id,
       positions: new Set([...items.keys()].map(positionOf).filter((position) => position !== null)),
-      used: namesInUse(items.values()),
+      used: namesInUse([...items.values(), ...lost.values()]),
       running: Promise.resolve(running),
       last,
     });

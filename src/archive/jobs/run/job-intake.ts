@@ -72,6 +72,7 @@ export class JobIntake implements MediaIntake {
       state: "accepted",
       count: null,
       unnoted: new Map(),
+      lost: new Map(),
       waitedMs: 0,
       earlier: null,
       placed: null,
@@ -83,7 +84,10 @@ export class JobIntake implements MediaIntake {
     const isAdded = await this.#parts.jobs.addItems(job.id, items);
     if (isAdded) {
       beginCollecting(job);
-      items.forEach((item, slot) => job.items.set(slot, item));
+      items.forEach((item, slot) => {
+        job.items.set(slot, item);
+        job.lost.delete(slot);
+      });
     }
     return isAdded;
   }

@@ -18,7 +18,6 @@ export class CollectedMedia implements Collected {
   /** Undefined until they were searched for. */
   packages: readonly ExistingPackage[] | undefined;
   otherParcels: ReadonlySet<string> = none;
-  lost: readonly string[] = [];
   /** The cloud's error if it does not know the transaction (yet). */
   unknown: DimensionerError | undefined;
   /** The first failure of a round, which does not prevent the other requests. */

@@ -30,8 +30,6 @@ export interface Collected {
   readonly existing: readonly ExistingPackage[];
   /** Content ids of videos of another parcel that the cloud announced with another type. */
   readonly otherParcels: ReadonlySet<string>;
-  /** Media of messages that are missing after a restart. */
-  readonly lost: readonly string[];
 }
 
 const pictureNames = {
@@ -63,7 +61,7 @@ export function missingFrom(
   findMissing: FindMissing,
   packages: readonly ExistingPackage[] = running.existing,
 ): Problem[] {
-  const { job, lost } = running;
+  const { job } = running;
   const archived = packages.flatMap(({ manifest }) => manifest.items);
   const items = [...job.items.values(), ...archived];
   const wanted = expectedOf(job.intent);
@@ -71,7 +69,7 @@ export function missingFrom(
     items.some(({ source, description }) => source === "device" && description === picture);
   return [
     ...missingParts(job),
-    ...lost.map(verbatim),
+    ...[...job.lost.values()].map(({ path }) => verbatim(path)),
     ...wanted.images.filter((image) => !hasPicture(image)).map((image) => phrase(pictureNames[image])),
     ...(wanted.deviceVideo && !items.some(isDeviceVideo) ? [phrase("keptVideo")] : []),
     ...(asksCloud(job.intent) ? missingOfCloud(running, items) : []),

@@ -113,11 +113,13 @@ async function checkItems(running: StepJob): Promise<void> {
     if ((await root.intake.fetchStaged(job, item)) && (await isUnchanged(root, job.id, item))) {
       continue;
     }
-    await root.jobs.removeItems(job.id, [slot]);
-    job.items.delete(slot);
-    if (positionOf(slot) !== null) {
-      running.seen.lost = [...running.seen.lost, item.path];
+    if (positionOf(slot) === null) {
+      await root.jobs.removeItems(job.id, [slot]);
+    } else {
+      await root.jobs.lose(job.id, slot);
+      job.lost.set(slot, item);
     }
+    job.items.delete(slot);
   }
 }
 

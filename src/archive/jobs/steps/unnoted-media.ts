@@ -31,8 +31,8 @@ export async function noteStoredBefore(running: Pick<StepJob, "job" | "root">): 
 }
 
 /** The names of the job's files, without extensions. */
-export function namesOfMedia({ items, unnoted }: OpenJob): Set<string> {
-  return namesInUse([...items.values(), ...unnoted.values()]);
+export function namesOfMedia({ items, unnoted, lost }: OpenJob): Set<string> {
+  return namesInUse([...items.values(), ...unnoted.values(), ...lost.values()]);
 }
 
 /** Whether a medium is stored, noted or not. */

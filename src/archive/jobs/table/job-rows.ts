@@ -22,6 +22,8 @@ export interface StoredJob {
   readonly transactionId: string | null;
   /** The stored media by slot (item-slots.ts). */
   readonly items: Map<string, StoredItem>;
+  /** Media of messages that are not on the disk as they were stored, by slot. */
+  readonly lost: Map<string, StoredItem>;
   /** The number of parts of the sequence, once one of them has stated it. */
   readonly count: number | null;
   /** How long it has waited for missing media. */
@@ -89,6 +91,7 @@ function readJob(row: Row, media: readonly Row[]): StoredJob | string {
     intent,
     transactionId: textOf(row["transaction_id"]),
     items: readItems(media),
+    lost: readLost(media),
     count: row["part_count"] === null ? null : Number(row["part_count"]),
     waitedMs: Number(row["waited_ms"]),
     openMs: Number(row["open_ms"]),
@@ -132,7 +135,23 @@ export function readIntent(row: Row): Intent | undefined {
   return sha256Of(text) === row["intent_sha256"] ? decodeIntent(JSON.parse(text)) : undefined;
 }
 
+/** Reads the media that a job has. */
 export function readItems(media: readonly Row[]): Map<string, StoredItem> {
+  return bySlot(media.filter((row) => !isLost(row)));
+}
+
+function readLost(media: readonly Row[]): Map<string, StoredItem> {
+  return bySlot(media.filter(isLost));
+}
+
+/** The value of `sha256` of a medium of a message that is not on the disk as it was stored. */
+export const lostSha256 = "";
+
+function isLost(row: Row): boolean {
+  return row["sha256"] === lostSha256;
+}
+
+function bySlot(media: readonly Row[]): Map<string, StoredItem> {
   return new Map(media.map((row) => [String(row["slot"]), readItem(row)]));
 }
 

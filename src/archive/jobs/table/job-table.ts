@@ -15,6 +15,7 @@ import { noteMeasurement } from "./searches.ts";
 import {
   insertItem,
   listOf,
+  lostSha256,
   ofWorker,
   readIntent,
   readItems,
@@ -135,7 +136,20 @@ export class JobTable {
     return refused === undefined || (await this.#isChanged(id, refused));
   }
 
-  /** Removes media that are not on the disk any more. */
+  /**
+   * Notes that a medium of a message is not on the disk as it was stored. Its row stays: without it, the next start would not know
+   * that it is missing.
+   */
+  async lose(id: string, slot: string): Promise<void> {
+    await this.#database.transaction([
+      {
+        sql: `UPDATE job_media SET sha256 = ? WHERE job_id IN (SELECT job_id FROM jobs WHERE ${ofWorker}) AND slot = ?`,
+        values: [lostSha256, ...this.#own(id), slot],
+      },
+    ]);
+  }
+
+  /** Removes media that are not on the disk any more, and can be asked for again. */
   async removeItems(id: string, slots: readonly string[]): Promise<void> {
     await this.#database.transaction(
       slots.map((slot) => ({

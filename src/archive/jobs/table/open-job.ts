@@ -29,6 +29,8 @@ export interface OpenJob {
   transactionId: string | null;
   /** The stored media by slot (item-slots.ts). */
   items: Map<string, StoredItem>;
+  /** Media of messages that are not on the disk as they were stored, by slot: they are missing until they arrive again. */
+  readonly lost: Map<string, StoredItem>;
   /** Those that are in the work folder, and of which it is not known that the database has noted them. */
   readonly unnoted: Map<string, StoredItem>;
   /** The number of parts of the sequence, once one of them has stated it. */

@@ -1,0 +1,118 @@
+import assert from "node:assert/strict";
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { rejectsWith, withFolder } from "../media/support.ts";
+import { ScriptedCloud } from "./scripted-sources.ts";
+import { databaseOf } from "./store.ts";
+import {
+  intentOf,
+  mediaFolder,
+  mediumOf,
+  openArchive,
+  pictureOf,
+  readPackages,
+  sha256Of,
+  until,
+  workFolders,
+  type Opened,
+} from "./support.ts";
+
+const file = "item.jpg";
+/** Longer than a test takes. */
+const waitMs = 600_000;
+
+async function pathOfMedium(root: string): Promise<string> {
+  const [job = ""] = await workFolders(root);
+  return join((await mediaFolder(root, job)) ?? assert.fail(), file);
+}
+
+/** Lets a job of a closed archive have waited as long as it may. */
+function endWait(root: string): void {
+  const database = new DatabaseSync(databaseOf(root));
+  database.exec(`UPDATE jobs SET waited_ms = ${waitMs}`);
+  database.close();
+}
+
+function resume({ runner }: Opened) {
+  const [submission] = runner.resume(() => true);
+  return submission ?? assert.fail("no job");
+}
+
+describe("archive: media of messages that are not what they were after a restart", () => {
+  const part = (index: number) => ({ id: "s", index, count: 2 });
+  const sequence = intentOf("m", { origin: null, sequence: "s", waitMs });
+
+  it("are named when the wait is over", async () => {
+    await withFolder(async (root) => {
+      const before = await openArchive(root, undefined);
+      await before.runner.submitMedia(sequence, [mediumOf("a")], part(0));
+      await before.close();
+      await writeFile(await pathOfMedium(root), pictureOf("forged"));
+      endWait(root);
+      const after = await openArchive(root, undefined);
+      const error = await rejectsWith(resume(after).end(), "ERR_MEDIA_INCOMPLETE", "partsIncomplete");
+      assert.ok(error.message.includes(file), error.message);
+      await after.close();
+    });
+  });
+
+  it("are taken when their part is sent again after another restart", async () => {
+    await withFolder(async (root) => {
+      const before = await openArchive(root, undefined);
+      await before.runner.submitMedia(sequence, [mediumOf("a")], part(0));
+      await before.close();
+      await writeFile(await pathOfMedium(root), pictureOf("forged"));
+      const second = await openArchive(root, undefined);
+      const waiting = resume(second);
+      await until(() => waiting.running?.state === "waiting", "it waits");
+      await second.close();
+      const after = await openArchive(root, undefined);
+      const resumed = resume(after);
+      for (const [index, text] of ["a", "b"].entries()) {
+        await after.runner.submitMedia(sequence, [mediumOf(text)], part(index));
+      }
+      const { manifest } = await resumed.end();
+      assert.deepEqual([manifest.complete, manifest.missing], [true, []]);
+      assert.deepEqual(
+        manifest.items.map(({ sha256 }) => sha256).toSorted(),
+        ["a", "b"].map((text) => sha256Of(pictureOf(text))).toSorted(),
+      );
+      await after.close();
+    });
+  });
+
+  for (const [what, change] of [
+    ["changed", (path: string) => writeFile(path, pictureOf("forged"))],
+    ["deleted", (path: string) => rm(path)],
+  ] as const) {
+    it(`are missing after a second restart too (${what})`, async () => {
+      await withFolder(async (root) => {
+        const cloud = new ScriptedCloud();
+        const open = () => openArchive(root, undefined, { cloud: () => cloud });
+        const before = await open();
+        const intent = intentOf("m", { waitMs, onIncomplete: "keep" });
+        await before.runner.submitMedia(intent, [mediumOf("a")], null);
+        await before.close();
+        await change(await pathOfMedium(root));
+
+        const second = await open();
+        const resumed = resume(second);
+        await until(() => resumed.running?.state === "waiting", "it waits for the cloud");
+        await second.close();
+
+        endWait(root);
+        cloud.have = [{ id: "image", type: "image/jpeg" }];
+        const third = await open();
+        const { manifest } = await resume(third).end();
+        assert.deepEqual([manifest.complete, manifest.missing], [false, [file]]);
+        assert.deepEqual(
+          manifest.items.map(({ sha256 }) => sha256),
+          [sha256Of(pictureOf("image"))],
+        );
+        await third.close();
+        await readPackages(root);
+      });
+    });
+  }
+});
