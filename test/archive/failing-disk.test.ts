@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { failAtEach } from "../sweep/fault-points.ts";
+import { failAtEach, PointCounter } from "../sweep/fault-points.ts";
 import { beginnings, codes, hangs, runWithFailingCall, type Beginning, type Effect } from "./failing-disk.ts";
 
 /**
@@ -23,6 +23,14 @@ describe("archive: P17, a disk on which any single call hangs or fails", () => {
       }, oneIn);
     });
   }
+
+  it("a package whose rename hangs for a minute has its place in the chain, whatever is archived when it answers", async () => {
+    const counter = new PointCounter();
+    await runWithFailingCall("new", "hangs for a minute", counter);
+    for (const [index] of counter.names.filter((name) => name === "rename").entries()) {
+      await runWithFailingCall("new", "hangs for a minute", new PointCounter(index + 1, "rename"));
+    }
+  });
 
   it("has hung in every kind of call that a job makes", () => {
     const calls = ["lstat", "mkdir", "open", "readdir", "realpath", "rename", "rmdir", "stat", "unlink"];

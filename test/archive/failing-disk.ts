@@ -45,6 +45,8 @@ export type Beginning = keyof typeof beginnings;
 
 const newIds = ["cloud", "message"];
 const killedIds = ["cloud", "killed"];
+/** Sent when a disk that has hung for a minute answers. */
+const lateId = "late";
 const minuteMs = 60_000;
 /** The limits of a real process: how many calls may hang, and after how long a call counts as hung. */
 const guardRules = { threads: 4, hungAfterMs: 30_000, syncHungAfterMs: 600_000 };
@@ -122,6 +124,8 @@ class FailingDiskRun {
     if (effect === "hangs for a minute") {
       await sleep(minuteMs);
       answers.resolve();
+      // What was delayed until now must not be forgotten in the chain.
+      assert.ok(await this.#send(failing, lateId));
       await ended;
     }
     await closeInTime(failing);
@@ -146,8 +150,11 @@ class FailingDiskRun {
   /** Asserts that each job has exactly one package, that it is whole, and that nothing else is there. */
   async check(beginning: Beginning, effect: Effect): Promise<void> {
     const packages = [...(await readPackages(this.root)).values()];
-    const ids = beginning === "new" ? newIds : killedIds;
-    assert.deepEqual(packages.map(({ transactionId }) => transactionId).sort(), ids);
+    const sent = beginning === "new" ? newIds : killedIds;
+    const ids = effect === "hangs for a minute" ? [...sent, lateId] : sent;
+    assert.deepEqual(packages.map(({ transactionId }) => transactionId).sort(), ids.toSorted());
+    const previous = packages.map((one) => one.previous?.sha256 ?? null);
+    assert.equal(new Set(previous).size, packages.length, "two packages follow the same one");
     assert.ok(packages.every(({ complete, items }) => complete && items.length === 2));
     assert.deepEqual(await workFolders(this.root), []);
     // Files of a message that was not accepted may stay on a disk that hangs; the next start moves them aside.

@@ -134,7 +134,7 @@ export class BucketPlace implements PackagePlace {
     };
   }
 
-  async discard(path: string): Promise<boolean> {
+  async discard({ path }: PlacedPackage): Promise<boolean> {
     if (!(await this.#uploads.giveUp(path))) {
       return false;
     }

@@ -58,9 +58,16 @@ export class FolderPlace implements PackagePlace {
     return { condition: always, statements: indexPackage(keys, { path, sha256 }, manifest) };
   }
 
-  /** Its name is taken. */
-  discard(): Promise<boolean> {
-    return Promise.resolve(false);
+  /** What has its name stays. */
+  async discard({ path, sha256 }: PlacedPackage): Promise<boolean> {
+    const { root, disk } = this.files;
+    const folder = join(root, path);
+    try {
+      const found = await loadManifest(join(folder, manifestFileName), disk);
+      return typeof found === "string" || found.sha256 !== sha256;
+    } catch (error) {
+      throw asFileError(error, folder, root);
+    }
   }
 
   forget(): void {
@@ -89,8 +96,9 @@ async function placePackage(
     const path = [...above, numberedFolder(name, number)].join("/");
     const target = join(parent, numberedFolder(name, number));
     try {
-      await disk.rename(from, target);
+      // A share may execute it after its answer was given up.
       maybePlaced(path);
+      await disk.rename(from, target);
       await syncFolder(parent, disk, diskFacts);
       return { path };
     } catch (error) {

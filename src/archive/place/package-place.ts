@@ -70,10 +70,10 @@ export interface PackagePlace {
    */
   note(found: FoundPackage, keys: IndexKeys, known: readonly string[]): NotedPackage;
   /**
-   * Gives up a placed package that could not be noted. Returns false if it stays nevertheless, because another worker has
-   * noted it. Rejects with ERR_STORE.
+   * Gives up a package that could not be noted, or may not have its name. Returns false if it stays nevertheless: it has its
+   * name in a folder, or another worker has noted it. Rejects with ERR_FILE or ERR_STORE.
    */
-  discard(path: string): Promise<boolean>;
+  discard(placed: PlacedPackage): Promise<boolean>;
   /** To be called when a job has ended, or another worker has it. */
   forget(job: string): void;
 }

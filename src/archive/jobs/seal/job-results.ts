@@ -73,6 +73,7 @@ export class JobResults {
       void this.#unsettled.set(job.id, { ...of, archived: at(path), isPlaced: false, isRefused: false });
     const placed = await prepared.place(withType(file), (there) => hasAll(there, manifest), maybePlaced);
     if ("manifest" in placed) {
+      this.#unsettled.delete(job.id);
       return await this.endWith(job, this.existing(placed, [placed], placed.manifest.complete));
     }
     const archived = at(placed.path);
@@ -145,7 +146,7 @@ export class JobResults {
         failure = error;
       }
     }
-    const stays = isNoted || !(await place.discard(archived.path));
+    const stays = isNoted || !(await place.discard(archived));
     if (stays && isRefused(failure)) {
       this.#unsettled.set(job.id, { ...one, isPlaced: true, isRefused: true });
     } else {

@@ -147,7 +147,7 @@ export class Sealing {
         const archived = this.results.of(found);
         // Nobody knows any more what it was compared with, or another worker was suspended when it had placed it.
         const noted = await this.results.note(job, archived, []).catch(asRefusal);
-        const stays = noted === true || !(await place.discard(found.path));
+        const stays = noted === true || !(await place.discard(found));
         if (stays && found.manifest.store === this.#parts.worker) {
           this.results.chain.follow(found, found.manifest);
         }
