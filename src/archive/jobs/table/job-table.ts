@@ -98,10 +98,17 @@ export class JobTable {
 
   /**
    * Removes a job whose message ends in an error because the database has not confirmed it: it may have been accepted
-   * nevertheless.
+   * nevertheless, or be accepted yet.
    */
   async withdraw(id: string, transactionId: string | null): Promise<void> {
+    const at = this.#now().toISOString();
     await this.#database.transaction([
+      {
+        // PostgreSQL may still be about to commit the job, which nobody can see until then. A row with the same ID waits for that.
+        sql: `INSERT INTO jobs (job_id, node_id, state, accepted_at, changed_at, intent, intent_sha256, worker_id)
+          VALUES (?, '', 'failed', ?, ?, '', '', ?) ON CONFLICT (job_id) DO NOTHING`,
+        values: [id, at, at, this.#worker],
+      },
       { sql: `DELETE FROM jobs WHERE ${ofWorker}`, values: this.#own(id) },
       ...(transactionId === null ? [] : [markUnhandled(transactionId, id)]),
     ]);

@@ -1,0 +1,59 @@
+import assert from "node:assert/strict";
+import { JobTable } from "../../src/archive/jobs/table/job-table.ts";
+import { PostgresDatabase } from "../../src/store/postgres-database.ts";
+import { databaseNameIn, postgresOptions } from "../store/databases.ts";
+import { sharedPostgres } from "../support/shared-postgres.ts";
+import { intentOf } from "./support.ts";
+
+/** The jobs of this node are committed late, as while a standby server is away that has to confirm each transaction. */
+const lateNode = "late";
+const prepare = `
+  CREATE FUNCTION dimensioner.wait() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN PERFORM pg_advisory_xact_lock(1); RETURN NULL; END $$;
+  CREATE CONSTRAINT TRIGGER wait AFTER INSERT OR UPDATE OF worker_id ON dimensioner.jobs DEFERRABLE INITIALLY DEFERRED
+    FOR EACH ROW WHEN (NEW.node_id = '${lateNode}') EXECUTE FUNCTION dimensioner.wait()`;
+
+describe("a job that PostgreSQL commits after its client has given up", () => {
+  let database: PostgresDatabase;
+  /** The same one for a client that waits less long. */
+  let impatient: PostgresDatabase;
+  let name: string;
+
+  beforeEach(async () => {
+    const options = await postgresOptions();
+    name = databaseNameIn(options.address);
+    database = await PostgresDatabase.open(options);
+    impatient = await PostgresDatabase.open({ ...options, answerWithinMs: 100 });
+    await (await sharedPostgres()).run(prepare, name);
+  });
+  afterEach(() => Promise.all([database.close(), impatient.close()]));
+
+  const accept = (id: string, node = lateNode) =>
+    new JobTable(impatient, "worker").accept({ id, node, key: null, intent: intentOf(id), items: new Map() });
+  /** Holds all commits of late jobs up until the returned function is called, which resolves when they are through. */
+  async function holdCommits(): Promise<() => Promise<void>> {
+    const server = await sharedPostgres();
+    const commit = await server.hold("SELECT pg_advisory_lock(1)", name);
+    return async () => {
+      await commit();
+      await server.until(
+        `SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted)`,
+      );
+    };
+  }
+
+  it("is withdrawn then", async () => {
+    const server = await sharedPostgres();
+    const commit = await holdCommits();
+    await assert.rejects(accept("job"), { code: "ERR_STORE" });
+    const withdrawn = new JobTable(database, "worker").withdraw("job", null);
+    // It waits for the commit, whose outcome it cannot know before.
+    const waits = server.until(
+      `SELECT 1 FROM pg_stat_activity WHERE datname = '${name}' AND wait_event = 'transactionid'`,
+    );
+    await Promise.race([withdrawn, waits]);
+    await commit();
+    await withdrawn;
+    assert.deepEqual(await database.transaction([{ sql: "SELECT job_id FROM jobs" }]), [[]]);
+  });
+});
