@@ -38,6 +38,8 @@ export interface RecordKeeper {
 
 /** As many numbers are remembered; with more, all records are looked through once more, which takes less memory. */
 const mostUnread = 10_000;
+const firstAgainMs = 1_000;
+const longestAgainMs = 3_600_000;
 
 /** How far the records in a store were read; the nodes that replace each other share it. */
 export class StoredProgress {
@@ -51,6 +53,7 @@ export class StoredProgress {
   readonly unread = new Set<number>();
   /** Reads what was left over; that of the node that is not closed. A node that opens reads by itself. */
   read: (() => void) | undefined;
+  #again: NodeJS.Timeout | undefined;
 
   /**
    * To be called for a record that is in the store, or may be, and that nobody has in hand: it has to be read there. 0 if its
@@ -67,6 +70,17 @@ export class StoredProgress {
       this.isReading = true;
       this.read?.();
     }
+  }
+
+  /**
+   * To be called if the database has not answered: PostgreSQL may commit much later what nobody can see until then. Each look comes
+   * after twice the pause, so what is committed is found soon, however long that took.
+   */
+  leaveUnanswered(pauseMs = firstAgainMs): void {
+    this.leaveUnread(0);
+    clearTimeout(this.#again);
+    const again = (): void => this.leaveUnanswered(Math.min(pauseMs * 2, longestAgainMs));
+    this.#again = setTimeout(again, pauseMs).unref();
   }
 }
 

@@ -4,6 +4,8 @@ import { StoredRecords } from "../../src/runtime/webhook/stored-records.ts";
 import type { Database } from "../../src/store/database.ts";
 import { PostgresDatabase } from "../../src/store/postgres-database.ts";
 import { RecordArrivals } from "../../src/store/record-arrivals.ts";
+import { Inbox } from "../../src/store/inbox.ts";
+import type { Worker } from "../../src/store/worker-lease.ts";
 import { StoredProgress } from "../../src/webhook/record-intake.ts";
 import { postgresOptions } from "../store/databases.ts";
 import { sharedPostgres } from "../support/shared-postgres.ts";
@@ -22,38 +24,37 @@ const prepare = `
   ANALYZE dimensioner.records;
   CREATE FUNCTION dimensioner.wait() RETURNS trigger LANGUAGE plpgsql AS
     $$ BEGIN PERFORM pg_advisory_xact_lock(1); RETURN NULL; END $$;
-  CREATE CONSTRAINT TRIGGER wait AFTER INSERT ON dimensioner.records DEFERRABLE INITIALLY DEFERRED
-    FOR EACH ROW WHEN (NEW.transaction_id = '${late}') EXECUTE FUNCTION dimensioner.wait()`;
+  CREATE CONSTRAINT TRIGGER wait AFTER INSERT OR UPDATE OF worker_id ON dimensioner.records
+    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (NEW.transaction_id = '${late}') EXECUTE FUNCTION dimensioner.wait()`;
 
-describe("a record that PostgreSQL adds after one with a higher number", () => {
+/** The worker of an embedded database, and one of several. */
+const [alone, one] = [
+  { id: "store", isAlone: true },
+  { id: "one", isAlone: false },
+];
+
+describe("a record that PostgreSQL commits late", () => {
   let database: PostgresDatabase;
+  /** The same one for a client that waits less long. */
+  let impatient: PostgresDatabase;
   let name: string;
   const handedOn: string[] = [];
   let onHandedOn: () => void = () => undefined;
-  /** Holds back what was read, once. */
+  /** Holds back what was read. */
   let gate: Promise<void> | undefined;
   let onRead: () => void = () => undefined;
 
   beforeEach(async () => {
     const options = await postgresOptions();
     database = await PostgresDatabase.open(options);
+    impatient = await PostgresDatabase.open({ ...options, answerWithinMs: 100 });
     name = new URL(options.address.url).pathname.slice(1);
     handedOn.length = 0;
     gate = undefined;
     await (await sharedPostgres()).run(prepare, name);
   });
-  afterEach(() => database.close());
+  afterEach(() => Promise.all([database.close(), impatient.close()]));
 
-  const gated: Pick<Database, "transaction"> = {
-    async transaction(statements) {
-      const rows = await database.transaction(statements);
-      if (gate !== undefined && statements.some(({ sql }) => sql.includes("sent_by_run IS NULL"))) {
-        onRead();
-        await gate;
-      }
-      return rows;
-    },
-  };
   const keep = (records: StoredRecords, id: string) =>
     records.keep(decodeTransactionRecord({ id, errorCode: 0 }), 3_600_000);
   const untilHandedOn = async (count: number): Promise<void> => {
@@ -64,17 +65,32 @@ describe("a record that PostgreSQL adds after one with a higher number", () => {
     }
   };
 
-  /** Has two records added, of which "late" has the lower number and is not committed yet; `commit` commits it. */
-  async function begin() {
-    const server = await sharedPostgres();
+  /** Resolves when the database has answered which records are left over. */
+  const nextRead = (): Promise<void> =>
+    new Promise((resolve) => {
+      onRead = resolve;
+    });
+
+  function recordsIn(used: Database, worker: Worker) {
     const { promise: ready, resolve: onReady } = Promise.withResolvers<unknown>();
+    const gated: Database = {
+      async transaction(statements) {
+        const rows = await used.transaction(statements);
+        if (statements.some(({ sql }) => sql.includes("sent_by_run IS NULL"))) {
+          onRead();
+          await gate;
+        }
+        return rows;
+      },
+      close: async () => undefined,
+    };
     const records = new StoredRecords(
       {
         databaseKey: "store",
         lease: async () => ({
-          database: { ...gated, close: async () => undefined },
+          database: gated,
           arrivals: new RecordArrivals(),
-          worker: { id: "store", isAlone: true },
+          worker,
           release: async () => undefined,
         }),
       },
@@ -90,43 +106,88 @@ describe("a record that PostgreSQL adds after one with a higher number", () => {
         onReady,
       },
     );
-    const commit = await server.hold("SELECT pg_advisory_lock(1)", name);
-    const kept = keep(records, late);
-    await server.until(
-      `SELECT 1 FROM pg_stat_activity WHERE datname = '${name}' AND wait_event = 'advisory'`,
-    );
-    assert.equal(await keep(records, next), null);
-    return { records, ready, kept, commit };
+    return { records, ready };
   }
+  const holdCommits = async () => (await sharedPostgres()).hold("SELECT pg_advisory_lock(1)", name);
+  const pending = () =>
+    `SELECT 1 FROM pg_stat_activity WHERE datname = '${name}' AND wait_event = 'advisory'`;
+  const untilPending = async () => (await sharedPostgres()).until(pending());
+  const untilCommitted = async () =>
+    (await sharedPostgres()).until(`SELECT 1 WHERE NOT EXISTS (${pending()})`);
 
-  it("is sent if it comes when all others were read", async () => {
-    const { records, ready, kept, commit } = await begin();
-    records.open();
-    await ready;
-    assert.deepEqual(handedOn, [next]);
-    await commit();
-    assert.equal(await kept, null);
-    await untilHandedOn(2);
-    assert.deepEqual(handedOn, [next, late]);
-    await records.close();
+  describe("after one with a higher number", () => {
+    /** Has two records added, of which "late" has the lower number and is not committed yet; `commit` commits it. */
+    async function begin() {
+      const { records, ready } = recordsIn(database, alone);
+      const commit = await holdCommits();
+      const kept = keep(records, late);
+      await untilPending();
+      assert.equal(await keep(records, next), null);
+      return { records, ready, kept, commit };
+    }
+
+    it("is sent if it comes when all others were read", async () => {
+      const { records, ready, kept, commit } = await begin();
+      records.open();
+      await ready;
+      assert.deepEqual(handedOn, [next]);
+      await commit();
+      assert.equal(await kept, null);
+      await untilHandedOn(2);
+      assert.deepEqual(handedOn, [next, late]);
+      await records.close();
+    });
+
+    it("is sent if it comes while the others are read", async () => {
+      const { records, ready, kept, commit } = await begin();
+      const { promise, resolve: go } = Promise.withResolvers<void>();
+      gate = promise;
+      const read = nextRead();
+      records.open();
+      await read;
+      await commit();
+      assert.equal(await kept, null);
+      gate = undefined;
+      go();
+      await untilHandedOn(2);
+      await ready;
+      assert.deepEqual(handedOn, [next, late]);
+      await records.close();
+    });
   });
 
-  it("is sent if it comes while the others are read", async () => {
-    const { records, ready, kept, commit } = await begin();
-    const { promise, resolve: go } = Promise.withResolvers<void>();
-    gate = promise;
-    const read = new Promise<void>((resolve) => {
-      onRead = resolve;
+  describe("after its client has given up, and has looked for it", () => {
+    it("is sent, although its sender was told that it is not stored, and then that it is", async () => {
+      const { records, ready } = recordsIn(impatient, alone);
+      records.open();
+      await ready;
+      const commit = await holdCommits();
+      const read = nextRead();
+      await assert.rejects(keep(records, late), { code: "ERR_STORE" });
+      await read;
+      await commit();
+      await untilCommitted();
+      assert.equal(await keep(records, late), null, "a duplicate");
+      await untilHandedOn(1);
+      assert.deepEqual(handedOn, [late]);
+      await records.close();
     });
-    records.open();
-    await read;
-    await commit();
-    assert.equal(await kept, null);
-    gate = undefined;
-    go();
-    await untilHandedOn(2);
-    await ready;
-    assert.deepEqual(handedOn, [next, late]);
-    await records.close();
+
+    it("is sent if it was taken over from another worker", async () => {
+      await database.transaction([{ sql: "INSERT INTO workers VALUES ('gone', '', '', '')" }]);
+      const gone = { id: "gone", isAlone: false };
+      const inbox = new Inbox(database, { nodeId: "node", runId: "an earlier run", worker: gone });
+      await inbox.add(decodeTransactionRecord({ id: late, errorCode: 0 }), 0);
+      const commit = await holdCommits();
+      const { records, ready } = recordsIn(impatient, one);
+      records.open();
+      await ready;
+      await untilPending();
+      await nextRead();
+      await commit();
+      await untilHandedOn(1);
+      assert.deepEqual(handedOn, [late]);
+      await records.close();
+    });
   });
 });

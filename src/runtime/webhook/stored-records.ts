@@ -66,6 +66,8 @@ export class StoredRecords implements RecordKeeper {
   readonly #outstanding = new Set<number>();
   #onDelivered: (() => void) | undefined;
   #sent: number[] = [];
+  /** Whether a look that finds nothing new is not worth a word. */
+  #isAllSaid = false;
   readonly #read = (): void => void this.#readWhenThere();
 
   constructor(store: LeasesDatabase, options: StoredRecordsOptions) {
@@ -150,6 +152,7 @@ export class StoredRecords implements RecordKeeper {
         return;
       } catch (error) {
         if (!signal.aborted) {
+          this.#isAllSaid = false;
           this.#options.progress.unread.add(0);
           this.#options.onTrouble(error);
           await sleep(delayMs, undefined, { signal, ref: false }).catch(() => undefined);
@@ -198,7 +201,7 @@ export class StoredRecords implements RecordKeeper {
         pauseMs = takeOverEveryMs;
       } catch {
         // They may have been taken over, and only the answer is lost.
-        progress.leaveUnread(0);
+        this.#leaveUnanswered();
         // The others could not renew their leases either, and do so first.
         pauseMs = leaseSeconds * 1000;
       }
@@ -212,9 +215,14 @@ export class StoredRecords implements RecordKeeper {
     } catch (error) {
       // The record may be stored although the response was lost. If it is posted again, it counts as a duplicate, so the
       // stored one has to be read and sent.
-      this.#options.progress.leaveUnread(0);
+      this.#leaveUnanswered();
       throw error;
     }
+  }
+
+  #leaveUnanswered(): void {
+    this.#isAllSaid = false;
+    this.#options.progress.leaveUnanswered();
   }
 
   async #handOnLeftOver(inbox: Inbox): Promise<void> {
@@ -245,7 +253,10 @@ export class StoredRecords implements RecordKeeper {
         }
         if (!hasMore && progress.unread.size === 0) {
           progress.isReading = false;
-          onReady({ resumed, damaged, tooOld });
+          if (!this.#isAllSaid || resumed > 0) {
+            this.#isAllSaid = true;
+            onReady({ resumed, damaged, tooOld });
+          }
           return;
         }
         await this.#untilDelivered();
