@@ -27,6 +27,12 @@ const prepare = `
   CREATE CONSTRAINT TRIGGER wait AFTER INSERT OR UPDATE OF worker_id ON dimensioner.records
     DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (NEW.transaction_id = '${late}') EXECUTE FUNCTION dimensioner.wait()`;
 
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) {
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
 /** The worker of an embedded database, and one of several. */
 const [alone, one] = [
   { id: "store", isAlone: true },
@@ -72,6 +78,7 @@ describe("a record that PostgreSQL commits late", () => {
     });
 
   function recordsIn(used: Database, worker: Worker) {
+    const progress = new StoredProgress();
     const { promise: ready, resolve: onReady } = Promise.withResolvers<unknown>();
     const gated: Database = {
       async transaction(statements) {
@@ -97,7 +104,7 @@ describe("a record that PostgreSQL commits late", () => {
       {
         nodeId: "node",
         runId: "run",
-        progress: new StoredProgress(),
+        progress,
         handOn: ({ record }) => {
           handedOn.push(record.transactionId);
           onHandedOn();
@@ -106,7 +113,7 @@ describe("a record that PostgreSQL commits late", () => {
         onReady,
       },
     );
-    return { records, ready };
+    return { records, ready, progress };
   }
   const holdCommits = async () => (await sharedPostgres()).hold("SELECT pg_advisory_lock(1)", name);
   const pending = () =>
@@ -114,6 +121,25 @@ describe("a record that PostgreSQL commits late", () => {
   const untilPending = async () => (await sharedPostgres()).until(pending());
   const untilCommitted = async () =>
     (await sharedPostgres()).until(`SELECT 1 WHERE NOT EXISTS (${pending()})`);
+
+  it("does not bring another one out twice that is noted as sent while the store is read again", async () => {
+    const { records, ready, progress } = recordsIn(database, alone);
+    records.open();
+    await ready;
+    const received = await keep(records, next);
+    assert.ok(received !== null);
+    const { promise, resolve: go } = Promise.withResolvers<void>();
+    gate = promise;
+    const read = nextRead();
+    progress.leaveUnanswered();
+    await read;
+    records.delivered(received);
+    await until(() => progress.inHand.size === 0);
+    go();
+    await until(() => !progress.isReading);
+    assert.deepEqual(handedOn, []);
+    await records.close();
+  });
 
   describe("after one with a higher number", () => {
     /** Has two records added, of which "late" has the lower number and is not committed yet; `commit` commits it. */

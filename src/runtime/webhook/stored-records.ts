@@ -235,6 +235,8 @@ export class StoredRecords implements RecordKeeper {
       let after = [...progress.unread].reduce((one, other) => Math.min(one, other), Infinity) - 1;
       progress.unread.clear();
       for (let hasMore = true; hasMore;) {
+        // What is noted as sent meanwhile is not in hand any more when the answer comes.
+        const before = new Set(progress.inHand);
         const page = await inbox.unsent(after, pageSize);
         if (signal.aborted) {
           return;
@@ -244,7 +246,7 @@ export class StoredRecords implements RecordKeeper {
         damaged += page.damaged.length;
         for (const { record, recordId, bytes, isResumed } of page.records) {
           progress.unread.delete(recordId);
-          if (!progress.inHand.has(recordId)) {
+          if (!before.has(recordId) && !progress.inHand.has(recordId)) {
             resumed += 1;
             progress.inHand.add(recordId);
             this.#outstanding.add(recordId);
