@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { AbandonedJobs } from "../../src/archive/jobs/table/abandoned-jobs.ts";
 import { JobTable } from "../../src/archive/jobs/table/job-table.ts";
 import { PostgresDatabase } from "../../src/store/postgres-database.ts";
 import { databaseNameIn, postgresOptions } from "../store/databases.ts";
@@ -56,4 +57,32 @@ describe("a job that PostgreSQL commits after its client has given up", () => {
     await withdrawn;
     assert.deepEqual(await database.transaction([{ sql: "SELECT job_id FROM jobs" }]), [[]]);
   });
+
+  it("is found if it was taken over from another worker, though it was looked for in vain", async () => {
+    await accept("job");
+    await database.transaction([{ sql: "INSERT INTO workers VALUES ('worker', '', '', '')" }]);
+    const commit = await holdCommits();
+    const jobs = new AbandonedJobs(impatient, "other", () => false);
+    const take = async () => (await jobs.take({ node: lateNode, isMine: () => false }, 50)).jobs;
+    await assert.rejects(take, { code: "ERR_STORE" });
+    assert.deepEqual(await take(), []);
+    await commit();
+    await inAMinute(async () =>
+      assert.deepEqual(
+        (await take()).map(({ id }) => id),
+        ["job"],
+      ),
+    );
+  });
 });
+
+/** Does something as if a minute had passed. */
+async function inAMinute(act: () => Promise<void>): Promise<void> {
+  const now = performance.now.bind(performance);
+  performance.now = () => now() + 60_000;
+  try {
+    await act();
+  } finally {
+    performance.now = now;
+  }
+}

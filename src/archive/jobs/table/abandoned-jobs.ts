@@ -29,6 +29,7 @@ const isOpen = `state NOT IN (${listOf(endStates)})`;
 /** As long as a worker may have the node of a job, it is left to that one. */
 const othersAfterSeconds = 600;
 const othersEveryMs = 60_000;
+const lookEveryMs = 60_000;
 const pageRows = 100;
 
 /**
@@ -41,6 +42,8 @@ export class AbandonedJobs {
   readonly #isKnown: (id: string) => boolean;
   /** Whether jobs may have been taken over although the answer of the database has not arrived. */
   #mayHaveMore = false;
+  #lookedAtMs = performance.now();
+  #turn: Promise<unknown> = Promise.resolve();
   #othersAtMs = Number.NEGATIVE_INFINITY;
 
   /** `isKnown`: whether this process has a job already. */
@@ -51,13 +54,22 @@ export class AbandonedJobs {
   }
 
   /** Takes over jobs of a node, and from time to time those of nodes that are gone; no more than `most`. */
-  async take({ node, isMine }: Taker, most: number): Promise<TakenJobs> {
-    if (this.#mayHaveMore) {
+  take(taker: Taker, most: number): Promise<TakenJobs> {
+    // One after the other: nobody knows yet the jobs that another call is about to return.
+    const taken = this.#turn.then(() => this.#takeInTurn(taker, most));
+    this.#turn = taken.catch(() => undefined);
+    return taken;
+  }
+
+  async #takeInTurn({ node, isMine }: Taker, most: number): Promise<TakenJobs> {
+    // PostgreSQL may commit much later what nobody can see until then, so one look after a lost answer would not be enough.
+    if (this.#mayHaveMore || performance.now() - this.#lookedAtMs >= lookEveryMs) {
+      this.#lookedAtMs = performance.now();
       const { mine, others } = await this.#findUnknown(node, isMine);
+      this.#mayHaveMore = mine.length > 0 || others > 0;
       if (mine.length > 0) {
         return await this.#read(mine.slice(0, most));
       }
-      this.#mayHaveMore = others > 0;
     }
     const own = await this.#take({ sql: "node_id = ?", values: [node] }, most);
     if (own.jobs.length > 0 || performance.now() - this.#othersAtMs < othersEveryMs) {
@@ -108,18 +120,29 @@ export class AbandonedJobs {
     return readWithMedia(rows, media);
   }
 
-  /** Finds jobs that were taken over by a transaction whose answer was lost, as far as this node has them. */
+  /** Finds jobs that this worker has by a transaction whose answer was lost, as far as this node has them. */
   async #findUnknown(
     node: string,
     isMine: Taker["isMine"],
   ): Promise<{ readonly mine: readonly Row[]; readonly others: number }> {
-    const [rows = []] = await this.#database.transaction([
-      { sql: `SELECT * FROM jobs WHERE worker_id = ? AND ${isOpen} ORDER BY job_id`, values: [this.#worker] },
+    const own = { sql: `worker_id = ? AND ${isOpen}`, values: [this.#worker] };
+    const [open = []] = await this.#database.transaction([
+      { sql: `SELECT job_id FROM jobs WHERE ${own.sql}`, values: own.values },
     ]);
-    const unknown = rows.filter((row) => !this.#isKnown(idOf(row)));
+    const ids = idIn(open.map(idOf).filter((id) => !this.#isKnown(id)));
+    if (ids.values.length === 0) {
+      return { mine: [], others: 0 };
+    }
+    // One that has ended before the answer arrived is unknown by now, and not open any more.
+    const [unknown = []] = await this.#database.transaction([
+      {
+        sql: `SELECT * FROM jobs WHERE ${own.sql} AND ${ids.sql} ORDER BY job_id`,
+        values: [...own.values, ...ids.values],
+      },
+    ]);
     const jobs = readWithMedia(unknown, []).jobs.map(resumed);
-    const ids = new Set(jobs.filter((job) => job.node === node || isMine(job)).map(({ id }) => id));
-    return { mine: unknown.filter((row) => ids.has(idOf(row))), others: jobs.length - ids.size };
+    const mine = new Set(jobs.filter((job) => job.node === node || isMine(job)).map(({ id }) => id));
+    return { mine: unknown.filter((row) => mine.has(idOf(row))), others: jobs.length - mine.size };
   }
 
   /**
