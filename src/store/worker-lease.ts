@@ -129,8 +129,10 @@ export class WorkerLease implements Worker {
     try {
       await this.#database.transaction([
         {
-          sql: `UPDATE workers SET lease_until = ${databaseTime} WHERE worker_id = ?`,
-          values: [inSeconds(this.#seconds), this.id],
+          // The row is missing if the database was set back to a time before the lease began. A next lease keeps its `begun_at`.
+          sql: `INSERT INTO workers (worker_id, host, begun_at, lease_until) VALUES (?, ?, ?, ${databaseTime})
+            ON CONFLICT (worker_id) DO UPDATE SET lease_until = excluded.lease_until`,
+          values: [this.id, hostname(), this.#begunAt, inSeconds(this.#seconds)],
         },
       ]);
     } catch {

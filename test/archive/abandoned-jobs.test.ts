@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { hostname } from "node:os";
 import { AbandonedJobs } from "../../src/archive/jobs/table/abandoned-jobs.ts";
 import { JobTable } from "../../src/archive/jobs/table/job-table.ts";
 import { always, type Database } from "../../src/store/database.ts";
@@ -215,6 +216,14 @@ describeDatabases("the lease of a worker", (open) => {
     }
     assert.match(first, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     assert.ok((await until()) > first);
+    // As when the database is set back to a time before the process began.
+    await database.transaction([{ sql: "DELETE FROM workers" }]);
+    while ((await until()) === "undefined") {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    assert.deepEqual(await database.transaction([{ sql: "SELECT worker_id, host FROM workers" }]), [
+      [{ worker_id: lease.id, host: hostname() }],
+    ]);
     await lease.end();
     await test.close();
   });
