@@ -8,7 +8,7 @@ import { OutputFolders } from "../../src/runtime/action/output-folders.ts";
 import { deliverMedium, readOutput } from "../../src/runtime/action/output.ts";
 import { readSaved } from "../../src/runtime/action/saved-properties.ts";
 import { serve } from "../../src/runtime/action/serve.ts";
-import { ValueReader } from "../../src/runtime/action/values.ts";
+import { asText, ValueReader } from "../../src/runtime/action/values.ts";
 import { defaults, properties as table, type FetchVideoProperties } from "./fetch-video.shared.ts";
 
 /**
@@ -28,12 +28,11 @@ export default function (RED: NodeAPI): void {
       const { client, operation, deviceKey, recordings } = devices.choose(job, "video", false);
       const values = new ValueReader(RED, this, job.msg, operation);
       const output = await readOutput(values, properties, operation);
-      const { transactionReference: reference } = job.msg;
-      const given = typeof reference === "string" && reference !== "" ? reference : null;
+      const reference = asText(job.msg["transactionReference"]);
       let recording: RecordingStatus | null = null;
       // Once the transfer has ended, the next start may come before the video is in its file.
       const noteRecording = (): void => {
-        recording = recordings.savedVideoOf(deviceKey, given);
+        recording = recordings.savedVideoOf(deviceKey, reference ?? null);
       };
       job.status.say("working", "fetching");
       const outputs = await deliverMedium(
@@ -52,7 +51,8 @@ export default function (RED: NodeAPI): void {
         {
           operation,
           peer: client.peer,
-          suggestedBase: suggestedName(job.msg["transactionReference"]),
+          // The device keeps one video without a name. The reference on the message says which parcel it shows.
+          suggestedBase: reference === undefined ? "video" : `${reference}-video`,
           folders,
         },
       );
@@ -62,9 +62,4 @@ export default function (RED: NodeAPI): void {
   }
 
   RED.nodes.registerType("dimensioner-fetch-video", FetchVideoNode);
-}
-
-/** The device keeps one video without a name. The reference on the message says which parcel it shows. */
-function suggestedName(reference: unknown): string {
-  return typeof reference === "string" && reference !== "" ? `${reference}-video` : "video";
 }

@@ -147,7 +147,10 @@ export interface RemoteMeasureMessage {
 /** What video sends, and remote trigger after start, stop and cancel. */
 export interface VideoMessage {
   video: VideoCommand;
-  /** What the recording was started for; untouched by stop and cancel. */
+  /**
+   * After a start and a stop: the reference that was given with the message. After a stop without one: that of the
+   * start, if the recording is `own`. Untouched by cancel.
+   */
   transactionReference?: string | null;
   [field: string]: unknown;
 }

@@ -88,41 +88,51 @@ describe("dimensioner-archive behind a device on the local network", () => {
     });
   });
 
-  it("archives the video saved on the device after a stop, in Video Only mode", async () => {
-    await withFolder(async (root) => {
-      suite.sim.newer.setMode("video-only");
-      const dock = {
-        id: "dock",
-        type: "dimensioner-device",
-        name: "Dock 4",
-        address: suite.sim.newer.origin,
-      };
-      const video = (action: string): FlowNode => ({
-        id: action,
-        z: "tab",
-        type: "dimensioner-video-control",
-        device: "dock",
-        action,
+  for (const [how, reference] of [
+    ["", { transactionReference: "ORDER-1" }],
+    [" whose message has no reference", {}],
+    [" whose message has its reference elsewhere", { order: { id: "ORDER-1" } }],
+  ] as const) {
+    it(`archives the video saved on the device after a stop${how}, in Video Only mode`, async () => {
+      await withFolder(async (root) => {
+        suite.sim.newer.setMode("video-only");
+        const dock = {
+          id: "dock",
+          type: "dimensioner-device",
+          name: "Dock 4",
+          address: suite.sim.newer.origin,
+        };
+        const video = (action: string): FlowNode => ({
+          id: action,
+          z: "tab",
+          type: "dimensioner-video-control",
+          device: "dock",
+          action,
+        });
+        const test = await suite.start(
+          root,
+          dock,
+          video("start"),
+          {
+            ...video("stop"),
+            wires: [["node"]],
+            ...("order" in reference ? { transactionReference: "order.id" } : {}),
+          },
+          archive(root, { deviceVideo: true, wait: 30 }),
+        );
+        await test.run("start", { transactionReference: "ORDER-1" });
+        const ended = nextEnd(test, "node");
+        await test.run("stop", { ...reference });
+        assert.equal((await ended).error, undefined);
+        const [manifest] = [...(await readPackages(root)).values()];
+        assert.deepEqual([manifest?.complete, manifest?.recording?.recording], [true, "own"]);
+        assert.deepEqual(
+          manifest?.items.map(({ path, source }) => [path, source]),
+          [["video.mp4", "device"]],
+        );
       });
-      const test = await suite.start(
-        root,
-        dock,
-        video("start"),
-        { ...video("stop"), wires: [["node"]] },
-        archive(root, { deviceVideo: true, wait: 30 }),
-      );
-      await test.run("start", { transactionReference: "ORDER-1" });
-      const ended = nextEnd(test, "node");
-      await test.run("stop", { transactionReference: "ORDER-1" });
-      assert.equal((await ended).error, undefined);
-      const [manifest] = [...(await readPackages(root)).values()];
-      assert.deepEqual([manifest?.complete, manifest?.recording?.recording], [true, "own"]);
-      assert.deepEqual(
-        manifest?.items.map(({ path, source }) => [path, source]),
-        [["video.mp4", "device"]],
-      );
     });
-  });
+  }
 
   it("archives a device's video once the device is in a video mode again", async () => {
     await withFolder(async (root) => {

@@ -153,6 +153,24 @@ describe("which parcel a recording belongs to", () => {
     assert.deepEqual([unnamed["transactionReference"], unnamed["recording"]], ["C", "own"]);
   });
 
+  it("is known of a stop without a reference, or with a number, whose message then has the start's", async () => {
+    await start("local", { mode: "video-only" });
+    const given: Message = { transactionReference: 4711 };
+    for (const msg of [{}, { transactionReference: null }, given]) {
+      await flow.run("start", { transactionReference: 4711 });
+      const [stopped] = (await flow.run("stop", msg)).sent;
+      assert.equal(stopped?.msg["transactionReference"], "4711");
+      for (const message of [stopped.msg, given]) {
+        const { sent } = await flow.run("fetch", { ...message });
+        const { transactionReference, recording } = recordingOf(sent[0]?.msg ?? {});
+        assert.deepEqual([transactionReference, recording], ["4711", "own"]);
+        assert.equal(sent[0]?.msg["filename"], "4711-video.mp4");
+      }
+    }
+    await run("start", "A");
+    assert.equal((await run("stop", "B"))["transactionReference"], "B", "it says whom the stop was for");
+  });
+
   it("is told of the video that was fetched, also where the next start follows before it is in its file", async () => {
     await withFolder(async (folder) => {
       await start("local", { mode: "video-only" });

@@ -123,7 +123,10 @@ export const sent = {
   VideoMessage: message("What video sends, and remote trigger after start, stop and cancel.", {
     video: payloads.videoCommand,
     transactionReference: v.exactOptional(
-      described("What the recording was started for; untouched by stop and cancel.", text),
+      described(
+        "After a start and a stop: the reference that was given with the message. After a stop without one: that of the start, if the recording is `own`. Untouched by cancel.",
+        text,
+      ),
     ),
   }),
   BufferMessage: message("What fetch image and fetch media send with the content in it.", contentMessage),

@@ -1,5 +1,5 @@
 import type { Target } from "../config/config-choice.ts";
-import type { Outputs } from "../messages.ts";
+import type { Message, Outputs } from "../messages.ts";
 import type { Job } from "./serve.ts";
 
 const videoDone = { start: "started", stop: "stopped", cancel: "cancelled" } as const;
@@ -17,13 +17,13 @@ export function deliverVideo(
     case "start": {
       const isOver = (): void => status.replace(shown, "done", "recordingEnded");
       recordings.started(deviceKey, start, isOver);
-      if (reference !== null) {
-        msg["transactionReference"] = reference;
-      }
+      nameParcel(msg, reference);
       break;
     }
     case "stop": {
       const stopped = recordings.stopped(deviceKey, reference);
+      // What follows asks for the video by the reference on the message.
+      nameParcel(msg, reference ?? (stopped?.recording === "own" ? stopped.transactionReference : null));
       if (stopped !== null) {
         const { recording, by, transactionReference } = stopped;
         msg["video"] = {
@@ -42,4 +42,10 @@ export function deliverVideo(
   }
   const shown = status.say("done", videoDone[action]);
   return [msg];
+}
+
+function nameParcel(msg: Message, reference: string | null): void {
+  if (reference !== null) {
+    msg["transactionReference"] = reference;
+  }
 }
