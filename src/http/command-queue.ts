@@ -26,7 +26,10 @@ export interface QueueRequest {
 
 interface Entry {
   readonly request: QueueRequest;
+  /** Its wait ends at this time of `performance`. */
+  readonly until: number;
   readonly start: () => void;
+  readonly expire: () => void;
 }
 
 /** The commands to one device: first in, first out, and one at a time. */
@@ -82,21 +85,18 @@ class CommandQueue {
         clearTimeout(timer);
         release();
       };
-      const drop = (): void => {
+      const end = (sentence: SentenceKey, values: Values = {}): void => {
         leave();
-        reject(fail(cancelSentence(signal), {}));
+        reject(fail(sentence, values));
       };
-      const expire = (): void => {
+      const drop = (): void => end(cancelSentence(signal));
+      const expire = (): void => end("expired", { seconds: maxWaitMs / 1000 });
+      const start = (): void => {
         leave();
-        reject(fail("expired", { seconds: maxWaitMs / 1000 }));
+        resolve();
       };
-      const entry: Entry = {
-        request,
-        start: () => {
-          leave();
-          resolve();
-        },
-      };
+      const until = maxWaitMs > 0 ? performance.now() + maxWaitMs : Infinity;
+      const entry: Entry = { request, until, start, expire };
       const timer = maxWaitMs > 0 ? setTimeout(expire, maxWaitMs) : undefined;
       this.#waiting.push(entry);
       signal.addEventListener("abort", drop);
@@ -106,9 +106,10 @@ class CommandQueue {
     });
   }
 
-  /** Starts the first command that may start. One that waits for the end of a download is passed over. */
+  /** Starts the first command that may start. When the process was held up, this comes before the timers of those that expire. */
   #startNext(): void {
-    const next = this.#waiting.find((entry) => this.#mayStart(entry.request));
+    this.#waiting.filter(({ until }) => until <= performance.now()).forEach(({ expire }) => expire());
+    const next = this.#waiting.find(({ request }) => this.#mayStart(request));
     if (next !== undefined) {
       // Marked as busy at once, so that no other command starts before the promise has settled.
       this.#isBusy = true;

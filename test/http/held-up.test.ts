@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { DeviceClient } from "../../src/device/client.ts";
+import { DimensionerError } from "../../src/errors/dimensioner-error.ts";
+import type { Values } from "../../src/errors/interpolation.ts";
+import type { SentenceKey } from "../../src/errors/sentences.ts";
+import { CommandQueues } from "../../src/http/command-queue.ts";
 import { begin, file } from "../support/downloads.ts";
 import { failsWith } from "../support/failures.ts";
 import { holdUp } from "../support/hold-up.ts";
@@ -50,6 +54,21 @@ describe("a client in a process that is held up for longer than its limit", () =
     await ended;
     assert.equal(server.connections, 1, "it was connected");
     assert.equal(server.requests.length, 0);
+  });
+
+  it("does not send a command whose time has passed while it waited, although its turn comes first", async () => {
+    const queues = new CommandQueues();
+    const queue = queues.of("device");
+    const fail = (sentence: SentenceKey, values: Values): DimensionerError =>
+      new DimensionerError(sentence, { surface: "newer-device", operation: "measure" }, values);
+    const wait = { queueLimit: 1, maxWaitMs: 50, signals: [], fail };
+    const request = { destroysVideo: false, waitOptions: () => wait };
+    const release = await queue.waitForTurn(request);
+    const waiting = failsWith(queue.waitForTurn(request), { code: "ERR_EXPIRED", outcome: null });
+    holdUp(100);
+    release();
+    await waiting;
+    assert.equal(queues.size, 0);
   });
 
   it("still ends a command that nobody answers", async () => {
