@@ -60,7 +60,7 @@ export class DeviceVideo {
       query: writeReferences(references),
       statuses: commandStatuses[action],
     };
-    const target = { deviceKey: deviceKeyOf(peer), destroysVideo: action !== "stop" };
+    const target = { deviceKey: deviceKeyOf(peer), video: action === "stop" ? "ends" : "destroys" } as const;
     refuseHtml(peer, command, await this.#transport.sendCommand(command, target, options));
   }
 

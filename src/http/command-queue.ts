@@ -18,8 +18,8 @@ export interface WaitOptions {
 
 /** What a queue has to know of a command. */
 export interface QueueRequest {
-  /** True for a command that would destroy the saved video: it waits while the video is being downloaded. */
-  readonly destroysVideo: boolean;
+  /** One that `destroys` the saved video waits while that is downloaded; others overtake it, but not one that `ends` a recording. */
+  readonly video: "destroys" | "ends" | undefined;
   /** Called only if the command has to wait, which is rare. */
   readonly waitOptions: () => WaitOptions;
 }
@@ -65,8 +65,9 @@ class CommandQueue {
     };
   }
 
-  #mayStart(request: QueueRequest): boolean {
-    return !this.#isBusy && !(request.destroysVideo && this.#transfers > 0);
+  #mayStart({ video }: QueueRequest, before: readonly Entry[] = this.#waiting): boolean {
+    const overtakes = video === "ends" && before.some(({ request }) => request.video === "destroys");
+    return !this.#isBusy && !overtakes && !(video === "destroys" && this.#transfers > 0);
   }
 
   async #wait(request: QueueRequest, options: WaitOptions): Promise<void> {
@@ -88,6 +89,8 @@ class CommandQueue {
       const end = (sentence: SentenceKey, values: Values = {}): void => {
         leave();
         reject(fail(sentence, values));
+        // Others may have waited for this one only. Not at once: what ends this wait may be about to end theirs.
+        queueMicrotask(() => this.#waiting.length > 0 && this.#startNext());
       };
       const drop = (): void => end(cancelSentence(signal));
       const expire = (): void => end("expired", { seconds: maxWaitMs / 1000 });
@@ -109,7 +112,7 @@ class CommandQueue {
   /** Starts the first command that may start. When the process was held up, this comes before the timers of those that expire. */
   #startNext(): void {
     this.#waiting.filter(({ until }) => until <= performance.now()).forEach(({ expire }) => expire());
-    const next = this.#waiting.find(({ request }) => this.#mayStart(request));
+    const next = this.#waiting.find(({ request }, at, all) => this.#mayStart(request, all.slice(0, at)));
     if (next !== undefined) {
       // Marked as busy at once, so that no other command starts before the promise has settled.
       this.#isBusy = true;

@@ -1,6 +1,6 @@
 import { ResponseReceiver, type HttpResponse } from "./response.ts";
 import type { Call, Command, Peer, Read } from "./call.ts";
-import type { CommandQueues } from "./command-queue.ts";
+import type { CommandQueues, QueueRequest } from "./command-queue.ts";
 import { openConnections, type Connections, type TlsOptions } from "./connections.ts";
 import { exchange, type Receiver, type TimeLimit } from "./exchange.ts";
 import { callFailure, outcomeOf } from "./failures.ts";
@@ -48,10 +48,10 @@ export interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The device that a command is for, and whether the command would destroy the video that the device keeps. */
+/** The device that a command is for, and what the command does to a video there. */
 export interface Target {
   readonly deviceKey: string;
-  readonly destroysVideo?: boolean;
+  readonly video?: QueueRequest["video"];
 }
 
 const longestConnectMs = 10_000;
@@ -87,7 +87,7 @@ export class Transport {
     const { signal, waitSignal, onWaiting, onTurn } = options;
     const { queues, queueLimit, maxWaitMs } = this.#options;
     const release = await queues.of(target.deviceKey).waitForTurn({
-      destroysVideo: target.destroysVideo ?? false,
+      video: target.video,
       waitOptions: () => ({
         queueLimit,
         maxWaitMs,

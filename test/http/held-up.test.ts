@@ -62,7 +62,7 @@ describe("a client in a process that is held up for longer than its limit", () =
     const fail = (sentence: SentenceKey, values: Values): DimensionerError =>
       new DimensionerError(sentence, { surface: "newer-device", operation: "measure" }, values);
     const wait = { queueLimit: 1, maxWaitMs: 50, signals: [], fail };
-    const request = { destroysVideo: false, waitOptions: () => wait };
+    const request = { video: undefined, waitOptions: () => wait };
     const release = await queue.waitForTurn(request);
     const waiting = failsWith(queue.waitForTurn(request), { code: "ERR_EXPIRED", outcome: null });
     holdUp(100);

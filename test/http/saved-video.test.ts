@@ -5,6 +5,7 @@ import { DeviceClient } from "../../src/device/client.ts";
 import { CommandQueues } from "../../src/http/command-queue.ts";
 import { readWhole } from "../support/downloads.ts";
 import { failsWith } from "../support/failures.ts";
+import { holdUp } from "../support/hold-up.ts";
 import { readBody } from "../support/read-body.ts";
 import { closesAfterEach } from "../support/opened.ts";
 import { reply, replyJson, startServer, type RawServer } from "../support/servers.ts";
@@ -82,15 +83,65 @@ describe("commands and the saved video", () => {
       const other = opened(new DeviceClient({ address: server.origin, queues }));
       const waits: number[] = [];
       const onWaiting = (count: number): unknown => waits.push(count);
+      await other.stopVideo();
       const waiting = [other.startVideo({}, { onWaiting }), client.cancelVideo({ onWaiting })];
       await client.measure();
-      await other.stopVideo();
       assert.deepEqual(waits, [1, 2]);
-      assert.deepEqual(paths(server), [`video/${method}`, "measure", "video/stop"]);
+      assert.deepEqual(paths(server), [`video/${method}`, "video/stop", "measure"]);
       finish();
       assert.equal((await transfer).toString(), "ab");
       await Promise.all(waiting);
       assert.deepEqual(paths(server).slice(3), ["video/start", "video/cancel"]);
+      assert.equal(queues.size, 0);
+    });
+  }
+
+  it("a stop does not overtake a start that waits: nothing would end the recording", async () => {
+    const { server, client, queues, finish } = await startDevice();
+    const begun = server.next();
+    const transfer = readBody(client.video("download"));
+    await begun;
+    const waits: number[] = [];
+    const onWaiting = (count: number): unknown => waits.push(count);
+    const waiting = [client.startVideo({}, { onWaiting }), client.stopVideo({ onWaiting })];
+    await client.measure();
+    assert.deepEqual(
+      [waits, paths(server)],
+      [
+        [1, 2],
+        ["video/download", "measure"],
+      ],
+    );
+    finish();
+    await Promise.all([transfer, ...waiting]);
+    assert.deepEqual(paths(server).slice(2), ["video/start", "video/stop"]);
+    assert.equal(queues.size, 0);
+  });
+
+  for (const end of ["dropped", "expired"] as const) {
+    it(`a stop is sent once the start before it is ${end}, unless that ends both`, async () => {
+      const { server, client, queues, finish } = await startDevice();
+      const begun = server.next();
+      const transfer = readBody(client.video("download"));
+      await begun;
+      const maxWaitMs = end === "expired" ? 1 : 0;
+      const hasty = opened(new DeviceClient({ address: server.origin, queues, maxWaitMs }));
+      const abort = new AbortController();
+      const code = end === "expired" ? "ERR_EXPIRED" : "ERR_CANCELLED";
+      const ended = [
+        failsWith(hasty.startVideo({}, { signal: abort.signal }), { code, outcome: "not-sent" }),
+        failsWith(hasty.stopVideo({ signal: abort.signal }), { code, outcome: "not-sent" }),
+      ];
+      const stop = client.stopVideo();
+      if (end === "dropped") {
+        abort.abort();
+      } else {
+        holdUp(10);
+      }
+      await Promise.all([...ended, stop]);
+      assert.deepEqual(paths(server), ["video/download", "video/stop"]);
+      finish();
+      await transfer;
       assert.equal(queues.size, 0);
     });
   }
