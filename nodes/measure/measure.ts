@@ -60,6 +60,5 @@ export default function (RED: NodeAPI): void {
 
 /** A reference that carries the tag cannot also carry a value of the flow. */
 function isTagTaken(properties: MeasureProperties): boolean {
-  const { tag } = properties;
-  return tag !== "none" && properties[tag] !== "";
+  return properties.tag !== "none" && properties[properties.tag] !== "";
 }

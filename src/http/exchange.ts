@@ -224,8 +224,7 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
   }
 
   #endWith(sentence: SentenceKey, seconds = 0): void {
-    this.#fail(
-      callFailure(this.#peer, this.#call, sentence, outcomeOf(this.#call, this.#progress), { seconds }),
-    );
+    const outcome = outcomeOf(this.#call, this.#progress);
+    this.#fail(callFailure(this.#peer, this.#call, sentence, outcome, { seconds }));
   }
 }

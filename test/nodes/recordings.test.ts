@@ -138,6 +138,23 @@ describe("which parcel a recording belongs to", () => {
     assert.deepEqual(msg["video"], { ...started, recording: "unknown" });
   });
 
+  it("is told only by the measurement that got it, if one message is measured again", async () => {
+    await start();
+    const msg: Message = { transactionReference: "A" };
+    assert.equal((await flow.run("start", msg)).error, undefined);
+    assert.equal((await flow.run("measure", msg)).error, undefined);
+    assert.equal(recordingOf(msg)["recording"], "own");
+    assert.equal((await flow.run("measure", msg)).error, undefined);
+    assert.equal("video" in msg, false);
+    assert.equal(await videoOf("A"), undefined, "the second transaction has none");
+    await run("start", "A");
+    assert.equal((await flow.run("measure", msg)).error, undefined);
+    assert.equal(recordingOf(msg)["recording"], "own");
+    sim.newer.setParcel(null);
+    assert.equal((await flow.run("measure", msg)).error?.code, "ERR_MEASURE_FAILED");
+    assert.equal("video" in msg, false, "nor has one that failed");
+  });
+
   it("is told after a stop, and with the video saved on the device", async () => {
     await start("local", { mode: "video-only" });
     await run("start", "A");

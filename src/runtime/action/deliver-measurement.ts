@@ -53,6 +53,10 @@ export function deliverMeasurement(
     },
     tag,
   };
+  if (isSettled(msg["video"])) {
+    // What an earlier measurement of this message has told.
+    delete msg["video"];
+  }
   const recording = recordings.measured(deviceKey, reference ?? null, result);
   tellRecording(msg, recording, result.ok ? "unknown" : "waiting");
   if (result.ok) {
@@ -64,11 +68,8 @@ export function deliverMeasurement(
     status.say("failed", "failed.ERR_MEASURE_FAILED");
     return [null, msg];
   }
-  throw new DimensionerError(
-    "measureFailed",
-    { surface, operation, outcome: "failed", errorCode },
-    { problem },
-  );
+  const facts = { surface, operation, outcome: "failed", errorCode } as const;
+  throw new DimensionerError("measureFailed", facts, { problem });
 }
 
 function showFigures(status: NodeStatus, result: MeasureResult): void {
@@ -88,11 +89,15 @@ export function tellRecording(msg: Message, recording: RecordingStatus | null, o
   const { video } = msg;
   if (recording !== null) {
     msg["video"] = { action: "start", ...recording };
-  } else if (isStart(video) && (!("recording" in video) || video.recording === "waiting")) {
+  } else if (isStart(video) && !isSettled(video)) {
     msg["video"] = { ...video, recording: otherwise };
   }
 }
 
 function isStart(video: unknown): video is object {
   return typeof video === "object" && video !== null && "action" in video && video.action === "start";
+}
+
+function isSettled(video: unknown): boolean {
+  return isStart(video) && "recording" in video && video.recording !== "waiting";
 }

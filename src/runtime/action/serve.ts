@@ -169,16 +169,15 @@ export function serve<TSettings>(
     return unforeseen;
   };
 
-  node.on("input", (msg, send, done) => {
-    const message: Message = msg;
-    if (message["reset"]) {
+  node.on("input", (msg: Message, send, done) => {
+    if (msg["reset"]) {
       resetting.abort("reset");
       onReset?.();
       resetting = new AbortController();
-      end(message, done);
+      end(msg, done);
       return;
     }
-    const ended = run(message, (outputs) => send(outputs as Message[]), done);
+    const ended = run(msg, (outputs) => send(outputs as Message[]), done);
     running.add(ended);
     void ended.then(() => running.delete(ended));
   });
