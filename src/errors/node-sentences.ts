@@ -37,6 +37,11 @@ export const nodes = {
     text: "There is nothing to archive: the message has no measurement and no media, and no cloud is selected. Connect this node after measure, remote trigger or transaction in, or select a cloud.",
     hint: "Send the message of a measure, remote trigger or transaction in node, or put media in msg.payload.",
   },
+  inputOthersVideo: {
+    code: "ERR_INPUT",
+    text: "The message brings a video of another parcel: msg.video.recording is “__value__”. Nothing was archived. Send the message without this video.",
+    hint: "If the video does not come from the device, remove msg.video before the archive node.",
+  },
   messageTooDeep: {
     code: "ERR_INPUT",
     text: "The message is nested too deeply for Node-RED to copy it. Remove the properties that are not needed before this node. Nothing was sent.",

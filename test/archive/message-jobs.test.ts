@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { Part } from "../../src/archive/jobs/accept/message-jobs.ts";
 import type { GivenMedium } from "../../src/archive/jobs/accept/given-media.ts";
 import { rejectsWith, systemError, watchedDisk, withFolder } from "../media/support.ts";
+import { videoOf } from "./scripted-sources.ts";
 import {
   intentOf,
   openArchive,
@@ -176,6 +177,42 @@ describe("archive: media that messages bring", () => {
       const kept = await submit(0, { waitMs: 50, onIncomplete: "keep" });
       const { manifest } = await kept.end();
       assert.deepEqual([manifest.complete, manifest.missing], [false, ["2 of 3 parts"]]);
+    });
+  });
+
+  for (const recording of ["overwritten", "other", "cancelled", "taken"] as const) {
+    it(`refuses a video that its message calls another parcel's: ${recording}`, async () => {
+      await withArchive(async ({ runner }, root) => {
+        const start = { transactionReference: "A", at: "2026-11-02T09:00:00.000Z", by: null };
+        const others = { recording: { ...start, recording } };
+        // Whatever it is called.
+        const video = medium(videoOf("B"), { contentType: "image/jpeg" });
+        const whole = runner.submitMedia(forMessage("m", others), [medium(pictureOf("x")), video], null);
+        await rejectsWith(whole, "ERR_INPUT", "inputOthersVideo");
+        assert.deepEqual(await workFolders(root), []);
+
+        const first = await runner.submitMedia(sequence(others), [medium(pictureOf("a"))], part(0, 2));
+        const second = runner.submitMedia(sequence(others), [video], part(1, 2));
+        await rejectsWith(second, "ERR_INPUT", "inputOthersVideo");
+        const media = (await mediaFolder(root, first.running?.job.id ?? "")) ?? assert.fail();
+        assert.equal((await readdir(media)).length, 1, "nothing is left of the refused part");
+        await runner.submitMedia(sequence(others), [medium(pictureOf("b"))], part(1, 2));
+        const { manifest } = await first.end();
+        assert.deepEqual([manifest.complete, manifest.items.length], [true, 2]);
+      });
+    });
+  }
+
+  it("takes a video of which the message does not say that", async () => {
+    await withArchive(async ({ runner }) => {
+      for (const recording of ["own", "waiting", "unknown"] as const) {
+        const start = { transactionReference: "A", at: "2026-11-02T09:00:00.000Z", by: null };
+        const intent = forMessage(recording, { recording: { ...start, recording } });
+        const { manifest } = await (
+          await runner.submitMedia(intent, [medium(videoOf(recording))], null)
+        ).end();
+        assert.deepEqual([manifest.complete, manifest.items.length], [true, 1]);
+      }
     });
   });
 

@@ -176,4 +176,38 @@ describe("dimensioner-archive behind a device on the local network", () => {
       );
     });
   });
+
+  it("refuses a video that a message brings of another parcel's recording", async () => {
+    await withFolder(async (root) => {
+      const { sim } = suite;
+      sim.newer.setMode("video-with-measurement");
+      const dock = { id: "dock", type: "dimensioner-device", address: sim.newer.origin, timeout: 60 };
+      const onDock = { z: "tab", device: "dock" };
+      const test = await suite.start(
+        root,
+        dock,
+        { ...onDock, id: "start", type: "dimensioner-video-control", action: "start" },
+        { ...onDock, id: "measure", type: "dimensioner-measure", failures: "output", outputs: 2 },
+        { ...onDock, id: "fetch", type: "dimensioner-fetch-video", wait: 30 },
+        archive(root, { cloud: "", images: "" }),
+      );
+      for (const transactionReference of ["A", "B"]) {
+        await test.run("start", { transactionReference });
+      }
+      sim.newer.setParcel(null);
+      const failed = await test.run("measure", { transactionReference: "A" });
+      const { _msgid, ...measured } = failed.sent[0]?.msg ?? {};
+      const fetched = await test.run("fetch", { ...measured, measurement: measured["payload"] });
+      const { _msgid: _, ...msg } = fetched.sent[0]?.msg ?? {};
+      const refused = await test.run("node", { ...msg });
+      assert.equal(refused.error?.code, "ERR_INPUT");
+      assert.match(refused.error.message, /another parcel.*overwritten/);
+      assert.equal((await readPackages(root)).size, 0);
+
+      const without = await test.run("node", { ...msg, payload: measured["payload"] });
+      assert.deepEqual(payloadOf(without.sent[0]?.msg).files, []);
+      const own = await test.run("node", { ...msg, transactionReference: "C", video: undefined });
+      assert.equal(payloadOf(own.sent[0]?.msg).files.length, 1);
+    });
+  });
 });

@@ -6,9 +6,10 @@ import { verbatim, phrase, type Phrase } from "../../../errors/interpolation.ts"
 import type { Download } from "../../../model/download.ts";
 import { asFileError, diskFacts } from "../../archive-disk.ts";
 import type { JobStore } from "../steps/job-store.ts";
-import type { StoredItem } from "../../packages/intent.ts";
+import type { Intent, StoredItem } from "../../packages/intent.ts";
 import { openSavedFile } from "./saved-file.ts";
 import { messageSlot } from "../steps/item-slots.ts";
+import { isVideo, otherParcelsVideo } from "../steps/required-media.ts";
 import { reserveName, storeItem } from "../steps/store-item.ts";
 
 /** A medium of a message: its bytes, or a file that one of the fetch nodes has saved. */
@@ -31,6 +32,8 @@ interface GivenOptions {
   readonly position: number;
   /** The folders in which a message may name files. */
   readonly outputFolders: () => Promise<readonly string[]>;
+  /** What their message says of its recording. */
+  readonly recording: Intent["recording"];
   readonly signal: AbortSignal;
 }
 
@@ -60,13 +63,22 @@ async function storeOne(
   root: JobStore,
   jobId: string,
   medium: GivenMedium,
-  { used, outputFolders, signal }: GivenOptions,
+  { used, outputFolders, recording, signal }: GivenOptions,
 ): Promise<StoredItem> {
   const { content, contentType, contentId, description } = medium;
+  const remove = async (item: StoredItem): Promise<void> =>
+    root.disk.unlink(`${root.work.of(jobId)}/${item.path}`).catch(() => undefined);
   const store = async (path: string | null, start: () => Promise<Download>): Promise<StoredItem> => {
     const base = reserveName(used, description ?? stemOf(medium.filename ?? path) ?? contentId ?? "item");
     const facts = { source: "message", contentId, description, url: null, base } as const;
-    return await storeItem(root, jobId, start, facts, { surface: "disk", host: "msg.payload", signal });
+    const item = await storeItem(root, jobId, start, facts, { surface: "disk", host: "msg.payload", signal });
+    const whose = otherParcelsVideo({ recording });
+    // A failed measurement leaves the parcel's own recording waiting.
+    if (whose !== undefined && whose !== "waiting" && isVideo(item)) {
+      await remove(item);
+      throw new DimensionerError("inputOthersVideo", diskFacts, { value: whose });
+    }
+    return item;
   };
   if (content instanceof Uint8Array) {
     return await store(null, sendBytes(content, contentType));
@@ -76,7 +88,7 @@ async function storeOne(
   try {
     const item = await store(path, sendFile(file, path, contentType));
     if (content.sha256 !== item.sha256 || content.bytes !== item.bytes) {
-      await root.disk.unlink(`${root.work.of(jobId)}/${item.path}`).catch(() => undefined);
+      await remove(item);
       throw refuse(path, phrase("fileChanged"));
     }
     return item;

@@ -48,7 +48,7 @@ export class MessageJobs {
     }
     const before = this.#sequences.get(part.id);
     if (before !== undefined) {
-      return await this.#join(before, media, part);
+      return await this.#join(before, intent, media, part);
     }
     const first = { id: randomUUID(), position: part.index, used: new Set<string>() };
     const running = this.#accept(first.id, intent, media, first);
@@ -69,9 +69,11 @@ export class MessageJobs {
   ): Promise<RunningJob> {
     this.#archive.openJobs.checkRoom(intent);
     const { node, outputFolders, signal, run } = this.#options;
+    const { recording } = intent;
     let job: OpenJob;
     try {
-      const items = await storeGivenMedia(this.#archive, id, media, { ...part, outputFolders, signal });
+      const given = { ...part, outputFolders, recording, signal };
+      const items = await storeGivenMedia(this.#archive, id, media, given);
       // On a disk that hangs the message has ended long ago; its sender still has the media.
       signal.throwIfAborted();
       const answer = answerOf(intent);
@@ -84,7 +86,12 @@ export class MessageJobs {
     return run(job);
   }
 
-  async #join(sequence: Sequence, media: readonly GivenMedium[], part: Part): Promise<Submission> {
+  async #join(
+    sequence: Sequence,
+    { recording }: Intent,
+    media: readonly GivenMedium[],
+    part: Part,
+  ): Promise<Submission> {
     const { id, positions, used } = sequence;
     const { outputFolders, signal } = this.#options;
     const position = String(part.index);
@@ -98,6 +105,7 @@ export class MessageJobs {
           used,
           position: part.index,
           outputFolders,
+          recording,
           signal,
         });
         if (!(await this.#add(running.job, items))) {
