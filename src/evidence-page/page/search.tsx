@@ -95,9 +95,16 @@ interface SearchProps {
 /** What somebody wants of the results as soon as they are there. */
 type Entering = "choose" | "open";
 
+/** Whether a key writes a character, and is no shortcut. A space also ticks a check box and presses a button. */
+function isCharacter(event: KeyboardEvent): boolean {
+  const isShortcut = (event.ctrlKey || event.altKey || event.metaKey) && !event.getModifierState("AltGraph");
+  return event.key.length === 1 && event.key !== " " && !isShortcut;
+}
+
 /**
  * Finds packages while somebody types. The arrow keys lead from the field through the results; Enter opens the only result,
- * as after a scan of a label. Results of an earlier text are shown, but cannot be opened.
+ * as after a scan of a label. Results of an earlier text are shown, but cannot be opened. What is typed next replaces the text:
+ * a scanner does not empty the field.
  */
 export function Search({ text, onText, chosen, shared }: SearchProps): VNode {
   const { words } = shared;
@@ -107,13 +114,17 @@ export function Search({ text, onText, chosen, shared }: SearchProps): VNode {
   const found = results?.found;
   const isPending = results?.text !== text;
   const waiting = useRef<Entering | undefined>(undefined);
-  useLayoutEffect(() => field.current?.focus(), []);
+  useLayoutEffect(beginText, []);
   useLayoutEffect(() => {
     if (!isPending && waiting.current !== undefined) {
       enterResults(waiting.current);
     }
   }, [results]);
 
+  function beginText(): void {
+    field.current?.focus();
+    field.current?.select();
+  }
   const links = (): HTMLAnchorElement[] => [...(list.current?.querySelectorAll("a") ?? [])];
   function enterResults(how: Entering): void {
     waiting.current = isPending ? how : undefined;
@@ -132,7 +143,15 @@ export function Search({ text, onText, chosen, shared }: SearchProps): VNode {
     const isInField = document.activeElement === field.current;
     if (isInField && (event.key === "Enter" || event.key === "ArrowDown")) {
       event.preventDefault();
+      if (event.key === "Enter") {
+        field.current?.select();
+      }
       enterResults(event.key === "Enter" ? "open" : "choose");
+      return;
+    }
+    if (!isInField && isCharacter(event)) {
+      // The key is for the field then.
+      beginText();
       return;
     }
     const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
