@@ -12,13 +12,13 @@ import {
   findFile,
   findPackage,
   holdBody,
-  search,
   shownPackage,
   verifyPackage,
   type PageSource,
 } from "./package-requests.ts";
 import { chooseLanguage, readPageFile, readTexts } from "./page-files.ts";
 import { readJsonBody } from "./request-body.ts";
+import { search } from "./search.ts";
 import { sendPackageFile } from "./send-file.ts";
 import { Turns } from "./turns.ts";
 

@@ -6,8 +6,6 @@ import {
   findPackages,
   type EvidenceSource,
 } from "../archive/evidence/packages.ts";
-import { readPeriod } from "../archive/evidence/period.ts";
-import { readSize } from "../archive/evidence/size.ts";
 import { runInThread } from "../archive/evidence/run-in-thread.ts";
 import type { EvidencePackage } from "../model/shapes.ts";
 import { packageVersion } from "../package/package-files.ts";
@@ -23,8 +21,6 @@ export interface PageSource extends EvidenceSource {
   readonly timestampRoots: string;
 }
 
-const mostResults = 24;
-const longestText = 200;
 const longestReason = 1_000;
 const mostFindings = 100;
 
@@ -38,27 +34,6 @@ export function shownPackage({ folder: _folder, files, ...found }: EvidencePacka
     ...found,
     files: files.map(({ path, ...file }) => ({ ...file, name: path.split(/[/\\]/).at(-1) ?? "" })),
   };
-}
-
-/** Finds the newest packages by the beginning of a reference, barcode or ID, a period or a size; all of them for a blank text. */
-export async function search(
-  source: EvidenceSource,
-  given: string,
-  signal: AbortSignal,
-): Promise<readonly EvidencePackage[]> {
-  const text = given.trim().slice(0, longestText);
-  const limit = mostResults;
-  if (text === "") {
-    return findPackages(source, { by: "all", limit }, signal);
-  }
-  const found = await findPackages(source, { by: "text", value: text, limit }, signal);
-  const by = readPeriod(text, new Date()) !== undefined ? "period" : readSize(text) && "size";
-  if (by === undefined || found.length === limit) {
-    return found;
-  }
-  const known = new Set(found.map(({ packageId }) => packageId));
-  const others = await findPackages(source, { by, value: text, limit }, signal);
-  return [...found, ...others.filter(({ packageId }) => !known.has(packageId))].slice(0, limit);
 }
 
 export async function findPackage(source: EvidenceSource, id: string): Promise<EvidencePackage> {

@@ -3,14 +3,17 @@ import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
+import { readScan } from "../../src/index.ts";
 import { fillArchive } from "../archive/packages.ts";
 import { longestWaitMs } from "../support/browser.ts";
 import { sharedBrowser } from "../support/shared-browser.ts";
 import { withPage } from "./support.ts";
 
 const rules = { by: "proxy", header: "x-user", addresses: ["127.0.0.1"], managers: [] } as const;
-/** The first label has two packages. */
-const labels = ["PO-7", "PO-7", "PO-8", "PO-9"];
+/** A carton with a lot and a serial number: the separator is between them. */
+const [lot, serial] = ["010401234512345610LOT7", "21SERIAL9"] as const;
+/** The first label has two packages; the last one's package has its scan. */
+const labels = ["PO-7", "PO-7", "PO-8", "PO-9", "PO-10"];
 
 describe("a scanner that types into the evidence page", () => {
   let root: string;
@@ -20,6 +23,7 @@ describe("a scanner that types into the evidence page", () => {
       root,
       labels.map((_, n) => `m${n}`),
       (_id, n) => ({
+        scan: labels[n] === "PO-10" ? readScan(`]C1${lot}\u001d${serial}`) : null,
         references: {
           transactionReference: labels[n] ?? null,
           customReference1: null,
@@ -75,5 +79,20 @@ describe("a scanner that types into the evidence page", () => {
       await page.locator("#result-count", { hasText: "No packages found" }).waitFor();
       await scan("PO-9");
       assert.equal(await titleOf(page), "PO-9");
+    }));
+
+  it("may send the group separator as Ctrl+], also in front of a code", () =>
+    scanning(async (page, scan) => {
+      await scan("PO-7");
+      await page.locator("#results li:first-child a:focus").waitFor();
+      for (const begin of [() => page.keyboard.type("]C1"), () => page.keyboard.press("Control+]")]) {
+        await begin();
+        await page.keyboard.type(lot);
+        await page.keyboard.press("Control+]");
+        await scan(serial);
+        assert.equal(await titleOf(page), "PO-10");
+        await page.click("#back");
+        await page.locator("#search:focus").waitFor();
+      }
     }));
 });

@@ -110,7 +110,17 @@ export const layers: readonly Layer[] = [
   },
   {
     name: "src/evidence-page",
-    may: ["src/access", "src/archive", "src/store", "src/media", "src/ui", packageFiles, ...basics],
+    may: [
+      "src/access",
+      "src/archive",
+      "src/store",
+      // A label is read as the scan node reads it, to find what was archived with the same scan.
+      "src/scan",
+      "src/media",
+      "src/ui",
+      packageFiles,
+      ...basics,
+    ],
     modules: withoutNodeRed,
     note: "the evidence page: its server, and in `page` what runs in the browser",
   },

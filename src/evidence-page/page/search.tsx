@@ -101,6 +101,9 @@ function isCharacter(event: KeyboardEvent): boolean {
   return event.key.length === 1 && event.key !== " " && !isShortcut;
 }
 
+/** Scanners that type send the group separator of a GS1 code as Ctrl+], which writes nothing by itself. */
+const groupSeparator = "\u001d";
+
 /**
  * Finds packages while somebody types. The arrow keys lead from the field through the results; Enter opens the only result,
  * as after a scan of a label. Results of an earlier text are shown, but cannot be opened. What is typed next replaces the text:
@@ -141,6 +144,11 @@ export function Search({ text, onText, chosen, shared }: SearchProps): VNode {
       return;
     }
     const isInField = document.activeElement === field.current;
+    if (event.ctrlKey && event.key === "]") {
+      event.preventDefault();
+      insert(groupSeparator, isInField);
+      return;
+    }
     if (isInField && (event.key === "Enter" || event.key === "ArrowDown")) {
       event.preventDefault();
       if (event.key === "Enter") {
@@ -162,6 +170,17 @@ export function Search({ text, onText, chosen, shared }: SearchProps): VNode {
     const all = links();
     const at = all.findIndex((link) => link === document.activeElement) + step;
     (at < 0 ? field.current : all[Math.min(at, all.length - 1)])?.focus();
+  }
+  function insert(character: string, isInField: boolean): void {
+    if (!isInField) {
+      beginText();
+    }
+    const { current } = field;
+    if (current !== null) {
+      current.setRangeText(character, current.selectionStart ?? 0, current.selectionEnd ?? 0, "end");
+      waiting.current = undefined;
+      onText(current.value);
+    }
   }
   function type(event: InputEvent & { readonly currentTarget: HTMLInputElement }): void {
     waiting.current = undefined;

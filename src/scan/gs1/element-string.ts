@@ -33,6 +33,15 @@ export function readElementString(data: string, today: Date): ScanElement[] {
   return elements;
 }
 
+/** Writes elements as scanners send them, with a separator behind each value that may have several lengths. */
+export function writeElementString(elements: readonly ScanElement[]): string {
+  const parts = elements.map(({ ai, value }, place) => {
+    const isDelimited = place < elements.length - 1 && identifierNamed(ai ?? "").predefinedLength === null;
+    return `${ai ?? ""}${value}${isDelimited ? separator : ""}`;
+  });
+  return parts.join("");
+}
+
 /**
  * The elements of the human-readable form, "(01)09501101530003(10)ABC"; null for any other text. A bracket that begins
  * no application identifier belongs to the value, as does one behind a backslash.

@@ -1,0 +1,72 @@
+import { findPackages, type EvidenceSource } from "../archive/evidence/packages.ts";
+import { readPeriod } from "../archive/evidence/period.ts";
+import { readSize } from "../archive/evidence/size.ts";
+import { isDimensionerError } from "../errors/dimensioner-error.ts";
+import type { EvidencePackage } from "../model/shapes.ts";
+import { codeKinds } from "../rules/scans.ts";
+import { allFrames } from "../scan/framing.ts";
+import { writeElementString } from "../scan/gs1/element-string.ts";
+import { readFrame } from "../scan/read-scans.ts";
+import { chooseReference } from "../scan/reference.ts";
+
+const mostResults = 24;
+const longestText = 200;
+
+/** Finds the newest packages by the beginning of a reference, barcode or ID, a period or a size; all of them for a blank text. */
+export async function search(
+  source: EvidenceSource,
+  given: string,
+  signal: AbortSignal,
+): Promise<readonly EvidencePackage[]> {
+  const text = given.trim().slice(0, longestText);
+  const limit = mostResults;
+  if (text === "") {
+    return findPackages(source, { by: "all", limit }, signal);
+  }
+  const found = await findText(source, text, signal);
+  const by = readPeriod(text, new Date()) !== undefined ? "period" : readSize(text) && "size";
+  if (by === undefined || found.length === limit) {
+    return found;
+  }
+  const known = new Set(found.map(({ packageId }) => packageId));
+  const others = await findPackages(source, { by, value: text, limit }, signal);
+  return [...found, ...others.filter(({ packageId }) => !known.has(packageId))].slice(0, limit);
+}
+
+/** Finds what begins with the text or, if nothing does, with what it says as a scan of a label. */
+async function findText(
+  source: EvidenceSource,
+  text: string,
+  signal: AbortSignal,
+): Promise<readonly EvidencePackage[]> {
+  for (const value of new Set([text, ...readLabel(text)])) {
+    const found = await findPackages(source, { by: "text", value, limit: mostResults }, signal);
+    if (found.length > 0) {
+      return found;
+    }
+  }
+  return [];
+}
+
+/**
+ * What the index may have of a label that the scan node has read: its text, which this node stores without the AIM identifier
+ * and with group separators, the same from another form of the code, and the reference. The most exact comes first.
+ */
+function readLabel(text: string): readonly string[] {
+  const [frame, ...others] = allFrames(text);
+  if (frame === undefined || others.length > 0) {
+    return [];
+  }
+  try {
+    const reading = readFrame(frame, {});
+    const { scan, kind } = reading;
+    const rules = { rule: { which: "auto" }, kinds: codeKinds, mayBeWrong: true } as const;
+    const elements = kind === "gs1" || kind === "digitalLink" ? [writeElementString(scan.elements)] : [];
+    return [scan.text, ...elements, chooseReference(reading, rules)].filter((value) => value.trim() !== "");
+  } catch (error) {
+    if (isDimensionerError(error)) {
+      return [];
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,65 @@
+import assert from "node:assert/strict";
+import { readScan } from "../../src/index.ts";
+import { fillArchive } from "../archive/packages.ts";
+import { withFolder } from "../media/support.ts";
+import { withPage, type Served } from "./support.ts";
+
+const headers = { "x-user": "Anna" };
+const rules = { by: "proxy", header: "x-user", addresses: ["127.0.0.1"], managers: [] } as const;
+const none = {
+  transactionReference: null,
+  customReference1: null,
+  customReference2: null,
+  customReference3: null,
+  barcodeReference: null,
+};
+
+/** The names by which the packages that are found were archived. */
+async function search(served: Served, text: string): Promise<readonly string[]> {
+  const response = await served.ask(`api/packages?text=${encodeURIComponent(text)}`, { headers });
+  assert.equal(response.status, 200, text);
+  const found = (await response.json()) as { customReference1: string }[];
+  return found.map(({ customReference1 }) => customReference1);
+}
+
+describe("a label that was archived, scanned on the evidence page", () => {
+  const sscc = "395212340000004173";
+  const item = "]C1010401234512345610LOT7\u001d21SERIAL9";
+  const archived = {
+    sscc: { scan: readScan(`]C100${sscc}`), references: { ...none, customReference1: "sscc" } },
+    item: { scan: readScan(item), references: { ...none, customReference1: "item" } },
+    // Only the number of the label became a reference, as with a message without a scan.
+    number: {
+      references: { ...none, customReference1: "number", transactionReference: "003952123400000888" },
+    },
+    text: { scan: readScan("PO-7"), references: { ...none, customReference1: "text" } },
+  };
+  type Name = keyof typeof archived;
+  const names: readonly Name[] = ["sscc", "item", "number", "text"];
+
+  it("is found whatever the scanner types around it, and in its printed form", () =>
+    withFolder(async (root) => {
+      await fillArchive(root, names, (_id, n) => archived[names[n] ?? assert.fail()]);
+      await withPage(root, rules, async (served) => {
+        for (const [text, name] of [
+          [`]C100${sscc}`, "sscc"],
+          [`00${sscc}`, "sscc"],
+          [`(00)${sscc}`, "sscc"],
+          [`https://id.example.com/00/${sscc}`, "sscc"],
+          ["(01)04012345123456(10)LOT7(21)SERIAL9", "item"],
+          [item, "item"],
+          [item.slice(3), "item"],
+          [item.replace("\u001d", "<GS>"), "item"],
+          [item.slice(3).replace("\u001d", "^]"), "item"],
+          ["]C100003952123400000888", "number"],
+          ["(00)003952123400000888", "number"],
+          ["]C0PO-7", "text"],
+        ] as const) {
+          assert.deepEqual(await search(served, text), [name], text);
+        }
+        for (const text of ["]C1", "\u001d", "\u0002\u0003", "a\tb", "]C100395212340000009999"]) {
+          assert.deepEqual(await search(served, text), [], JSON.stringify(text));
+        }
+      });
+    }));
+});
