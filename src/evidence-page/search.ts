@@ -1,4 +1,4 @@
-import { findPackages, type EvidenceSource } from "../archive/evidence/packages.ts";
+import { findPackages, type EvidenceSource, type Sought } from "../archive/evidence/packages.ts";
 import { readPeriod } from "../archive/evidence/period.ts";
 import { readSize } from "../archive/evidence/size.ts";
 import { isDimensionerError } from "../errors/dimensioner-error.ts";
@@ -12,25 +12,49 @@ import { chooseReference } from "../scan/reference.ts";
 const mostResults = 24;
 const longestText = 200;
 
+/** One more than are shown says that there are more. */
+const limit = mostResults + 1;
+
+export interface SearchResults {
+  readonly packages: readonly EvidencePackage[];
+  /** Whether there are more. */
+  readonly more: boolean;
+}
+
 /** Finds the newest packages by the beginning of a reference, barcode or ID, a period or a size; all of them for a blank text. */
 export async function search(
   source: EvidenceSource,
   given: string,
   signal: AbortSignal,
+): Promise<SearchResults> {
+  const found = await find(source, given, signal);
+  return { packages: found.slice(0, mostResults), more: found.length > mostResults };
+}
+
+async function find(
+  source: EvidenceSource,
+  typed: string,
+  signal: AbortSignal,
 ): Promise<readonly EvidencePackage[]> {
-  const text = given.trim().slice(0, longestText);
-  const limit = mostResults;
+  const text = typed.trim().slice(0, longestText);
   if (text === "") {
     return findPackages(source, { by: "all", limit }, signal);
   }
   const found = await findText(source, text, signal);
-  const by = readPeriod(text, new Date()) !== undefined ? "period" : readSize(text) && "size";
-  if (by === undefined || found.length === limit) {
+  const other = otherMeaning(text);
+  if (other === undefined || found.length === limit) {
     return found;
   }
   const known = new Set(found.map(({ packageId }) => packageId));
-  const others = await findPackages(source, { by, value: text, limit }, signal);
-  return [...found, ...others.filter(({ packageId }) => !known.has(packageId))].slice(0, limit);
+  const others = await findPackages(source, { ...other, limit }, signal);
+  return [...found, ...others.filter(({ packageId }) => !known.has(packageId))];
+}
+
+function otherMeaning(text: string): Omit<Sought, "limit"> | undefined {
+  if (readPeriod(text, new Date()) !== undefined) {
+    return { by: "period", value: text };
+  }
+  return readSize(text) === undefined ? undefined : { by: "size", value: text };
 }
 
 /** Finds what begins with the text or, if nothing does, with what it says as a scan of a label. */
@@ -40,7 +64,7 @@ async function findText(
   signal: AbortSignal,
 ): Promise<readonly EvidencePackage[]> {
   for (const value of new Set([text, ...readLabel(text)])) {
-    const found = await findPackages(source, { by: "text", value, limit: mostResults }, signal);
+    const found = await findPackages(source, { by: "text", value, limit }, signal);
     if (found.length > 0) {
       return found;
     }

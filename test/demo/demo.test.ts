@@ -111,7 +111,8 @@ describe("npm run demo", function () {
     });
     const cookie = logIn.headers.get("set-cookie")?.split(";")[0] ?? "";
     const found = await fetch(`${page}api/packages?text=`, { headers: { cookie } });
-    assert.equal(((await found.json()) as unknown[]).length, 1, "the page shows the package");
+    const { packages } = (await found.json()) as { packages: unknown[] };
+    assert.equal(packages.length, 1, "the page shows the package");
     const files = /package of this parcel, (.*?)\/archive\//.exec(staying.lines.join("\n"))?.[1] ?? "";
     staying.process.kill("SIGINT");
     await staying.ended;

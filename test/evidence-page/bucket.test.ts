@@ -10,7 +10,7 @@ import { intentOf, mediumOf, openArchive, pictureOf } from "../archive/support.t
 import { withFolder } from "../media/support.ts";
 import { s3Servers, useCredentials, type BucketServer } from "../support/s3-servers.ts";
 import { startStub, type BucketStub, type StubRequest } from "../support/s3-stub.ts";
-import { withPageOf, type Served } from "./support.ts";
+import { packagesOf, withPageOf, type Served } from "./support.ts";
 
 interface Shown {
   readonly packageId: string;
@@ -55,7 +55,7 @@ describe("the evidence page of packages in a bucket", () => {
   const search = async ({ ask }: Served, text: string): Promise<readonly Shown[]> => {
     const response = await ask(`api/packages?text=${encodeURIComponent(text)}`, { headers });
     assert.equal(response.status, 200);
-    return (await response.json()) as Shown[];
+    return packagesOf<Shown>(response);
   };
   const pathOf = async (served: Served, id: string): Promise<string> => {
     const [one] = await search(served, id);

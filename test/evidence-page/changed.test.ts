@@ -3,7 +3,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fillArchive } from "../archive/packages.ts";
 import { withFolder } from "../media/support.ts";
-import { withPage } from "./support.ts";
+import { packagesOf, withPage } from "./support.ts";
 
 const headers = { "x-user": "Anna" };
 const rules = { by: "proxy", header: "x-user", addresses: ["127.0.0.1"], managers: [] } as const;
@@ -19,9 +19,8 @@ describe("a package that was changed, on the evidence page", () => {
         const [path = ""] = await fillArchive(root, ["a1"], () => ({ measurement }));
         await withPage(root, rules, async (served) => {
           const shown = async (): Promise<unknown> => {
-            const [one] = (await (
-              await served.ask("api/packages?text=ORDER-1", { headers })
-            ).json()) as Record<string, unknown>[];
+            const response = await served.ask("api/packages?text=ORDER-1", { headers });
+            const [one] = await packagesOf<Record<string, unknown>>(response);
             return [one?.["changed"], typeof one?.["problem"], one?.["weight"]];
           };
           assert.deepEqual(await shown(), [false, "object", 33.5]);

@@ -3,7 +3,7 @@ import type { AccessRules } from "../../src/access/gate.ts";
 import { hashPassword } from "../../src/access/passwords.ts";
 import { fillArchive } from "../archive/packages.ts";
 import { withFolder } from "../media/support.ts";
-import { assertGuarded, cookieOf, newMemory, withPage, type Served } from "./support.ts";
+import { assertGuarded, cookieOf, newMemory, packagesOf, withPage, type Served } from "./support.ts";
 
 const passwords = { Anna: "a long password", Ben: "another password" };
 
@@ -267,8 +267,7 @@ describe("the guards of the evidence page", () => {
 });
 
 async function idOf(served: Served, cookie: string): Promise<string> {
-  const found = (await (await served.ask("api/packages?text=", { headers: { cookie } })).json()) as {
-    packageId: string;
-  }[];
-  return encodeURIComponent(found[0]?.packageId ?? assert.fail());
+  const response = await served.ask("api/packages?text=", { headers: { cookie } });
+  const [one] = await packagesOf<{ packageId: string }>(response);
+  return encodeURIComponent(one?.packageId ?? assert.fail());
 }

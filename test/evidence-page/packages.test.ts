@@ -14,7 +14,7 @@ import { pictureOf } from "../archive/support.ts";
 import { withFolder } from "../media/support.ts";
 import { hasOpenSsl, startAuthority } from "../timestamp/authority.ts";
 import { fixtures } from "../timestamp/fixtures.ts";
-import { withPage, type Served } from "./support.ts";
+import { packagesOf, withPage, type Served } from "./support.ts";
 
 interface Shown {
   readonly packageId: string;
@@ -33,7 +33,7 @@ function rulesFor(right: Right) {
 async function search(served: Served, text: string): Promise<readonly Shown[]> {
   const response = await served.ask(`api/packages?text=${encodeURIComponent(text)}`, { headers });
   assert.equal(response.status, 200, text);
-  return (await response.json()) as Shown[];
+  return packagesOf<Shown>(response);
 }
 
 /** When a package was archived. */

@@ -137,6 +137,7 @@ describe(`the evidence page, in Node-RED ${nodeRedMajor}`, () => {
       await page.keyboard.press("Enter");
       await page.locator("#search:focus").waitFor();
       await page.locator("#results li").nth(23).waitFor();
+      await page.locator("#result-count", { hasText: "The newest 24 packages. There are more:" }).waitFor();
       assert.deepEqual(await faultsOfPage(page), []);
 
       // Somebody types the end of an order number wrong, and then only its beginning.

@@ -2,10 +2,11 @@ import assert from "node:assert/strict";
 import { readScan } from "../../src/index.ts";
 import { fillArchive } from "../archive/packages.ts";
 import { withFolder } from "../media/support.ts";
-import { withPage, type Served } from "./support.ts";
+import { packagesOf, withPage, type Served } from "./support.ts";
 
 const headers = { "x-user": "Anna" };
 const rules = { by: "proxy", header: "x-user", addresses: ["127.0.0.1"], managers: [] } as const;
+const measurement = JSON.stringify({ weight: 1.27, weightUnitOfMeasure: "kg" });
 const none = {
   transactionReference: null,
   customReference1: null,
@@ -18,9 +19,30 @@ const none = {
 async function search(served: Served, text: string): Promise<readonly string[]> {
   const response = await served.ask(`api/packages?text=${encodeURIComponent(text)}`, { headers });
   assert.equal(response.status, 200, text);
-  const found = (await response.json()) as { customReference1: string }[];
+  const found = await packagesOf<{ customReference1: string }>(response);
   return found.map(({ customReference1 }) => customReference1);
 }
+
+describe("a search on the evidence page", () => {
+  it("sends the newest 24 packages, and says whether there are more", () =>
+    withFolder(async (root) => {
+      const ids = Array.from({ length: 24 }, (_, n) => `m${n}`);
+      const references = { ...none, transactionReference: "PO-7" };
+      const [first = ""] = await fillArchive(root, ids, () => ({ references, measurement }));
+      const look = (more: boolean): Promise<void> =>
+        withPage(root, rules, async ({ ask }) => {
+          for (const text of ["", "PO", "24h", "1.27 kg"]) {
+            const response = await ask(`api/packages?text=${encodeURIComponent(text)}`, { headers });
+            const found = (await response.json()) as { packages: { location: string }[]; more: boolean };
+            assert.deepEqual([found.packages.length, found.more], [24, more], text);
+            assert.equal(found.packages.at(-1)?.location === first, !more, text);
+          }
+        });
+      await look(false);
+      await fillArchive(root, ["last"], () => ({ references, measurement }));
+      await look(true);
+    }));
+});
 
 describe("a label that was archived, scanned on the evidence page", () => {
   const sscc = "395212340000004173";

@@ -116,6 +116,12 @@ export async function withPageOf(
   }
 }
 
+/** The packages that a search answers with. */
+export async function packagesOf<T>(response: Response): Promise<readonly T[]> {
+  const { packages } = (await response.json()) as { packages: readonly T[] };
+  return packages;
+}
+
 /** The cookie that a login has given, as a request sends it. */
 export function cookieOf(response: Response): string {
   return (response.headers.get("set-cookie") ?? "").split(";")[0] ?? "";

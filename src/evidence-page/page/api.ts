@@ -9,6 +9,7 @@ import {
   refusal,
   verification,
   type Evidence,
+  type Found,
   type Me,
   type Verification,
 } from "./shapes.ts";
@@ -73,7 +74,7 @@ export async function logOut(): Promise<void> {
   await post("logout");
 }
 
-export async function searchPackages(text: string, signal: AbortSignal): Promise<readonly Evidence[]> {
+export async function searchPackages(text: string, signal: AbortSignal): Promise<Found> {
   return v.parse(found, await call(`packages?text=${encodeURIComponent(text)}`, { signal }));
 }
 

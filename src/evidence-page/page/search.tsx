@@ -4,9 +4,9 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { fileAddress, RequestError, searchPackages } from "./api.ts";
 import { CaseBar, type Case } from "./case.tsx";
 import { Marks } from "./marks.tsx";
-import type { Evidence } from "./shapes.ts";
+import type { Evidence, Found } from "./shapes.ts";
 import type { Shared } from "./shared.ts";
-import { nameOf, sizeOf } from "./words.ts";
+import { nameOf, sizeOf, type TextKey } from "./words.ts";
 
 interface ResultProps {
   readonly one: Evidence;
@@ -54,7 +54,7 @@ function Result({ one, chosen, shared }: ResultProps): VNode {
 interface Results {
   readonly text: string;
   /** Undefined if it has failed. */
-  readonly found?: readonly Evidence[];
+  readonly found?: Found;
   /** Why it has failed. It stays on the page, which would be blank otherwise. */
   readonly problem?: string;
 }
@@ -83,6 +83,10 @@ function useResults(text: string, { words, fail }: Shared): Results | undefined 
     return () => typing.abort();
   }, [text]);
   return results;
+}
+
+function countKey(count: number, more = false): TextKey {
+  return more ? "foundMore" : count === 0 ? "foundNone" : "found";
 }
 
 interface SearchProps {
@@ -114,7 +118,7 @@ export function Search({ text, onText, chosen, shared }: SearchProps): VNode {
   const field = useRef<HTMLInputElement>(null);
   const list = useRef<HTMLOListElement>(null);
   const results = useResults(text, shared);
-  const found = results?.found;
+  const found = results?.found?.packages;
   const isPending = results?.text !== text;
   const waiting = useRef<Entering | undefined>(undefined);
   useLayoutEffect(beginText, []);
@@ -205,7 +209,7 @@ export function Search({ text, onText, chosen, shared }: SearchProps): VNode {
       <p class="hint" id="result-count" role="status">
         {found === undefined
           ? results?.problem
-          : words.say(found.length === 0 ? "foundNone" : "found", { count: found.length })}
+          : words.say(countKey(found.length, results?.found?.more), { count: found.length })}
       </p>
       {found !== undefined && found.length > 0 && <p class="hint">{words.say("listNotVerified")}</p>}
       {chosen.ids.size > 0 && <CaseBar chosen={chosen} shared={shared} />}

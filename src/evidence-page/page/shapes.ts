@@ -53,7 +53,8 @@ export const evidence = v.object({
 });
 export type Evidence = v.InferOutput<typeof evidence>;
 
-export const found = v.array(evidence);
+export const found = v.object({ packages: v.array(evidence), more: v.boolean() });
+export type Found = v.InferOutput<typeof found>;
 
 export const verification = v.object({
   verdict: v.string(),
