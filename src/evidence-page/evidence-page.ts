@@ -127,7 +127,8 @@ export class EvidencePage {
       sendJson(response, 200, { ...person, canLogOut: this.#options.rules.by === "logins" });
     } else if (what === "packages" && parts.length === 1) {
       const source = await this.#options.open("find");
-      const { packages, more } = await search(source, query.get("text") ?? "", signal);
+      const given = { text: query.get("text") ?? "", period: query.get("period") ?? "" };
+      const { packages, more } = await search(source, given, signal);
       sendJson(response, 200, { packages: packages.map(shownPackage), more });
     } else if (what === "packages" && parts.length === 2) {
       sendJson(response, 200, shownPackage(await findPackage(await this.#options.open("find"), id)));

@@ -21,10 +21,16 @@ export interface SearchResults {
   readonly more: boolean;
 }
 
+/** What somebody has typed and, if that is a period, the same in the time zone of the browser as two times in ISO 8601. */
+export interface SearchGiven {
+  readonly text: string;
+  readonly period: string;
+}
+
 /** Finds the newest packages by the beginning of a reference, barcode or ID, a period or a size; all of them for a blank text. */
 export async function search(
   source: EvidenceSource,
-  given: string,
+  given: SearchGiven,
   signal: AbortSignal,
 ): Promise<SearchResults> {
   const found = await find(source, given, signal);
@@ -33,7 +39,7 @@ export async function search(
 
 async function find(
   source: EvidenceSource,
-  typed: string,
+  { text: typed, period }: SearchGiven,
   signal: AbortSignal,
 ): Promise<readonly EvidencePackage[]> {
   const text = typed.trim().slice(0, longestText);
@@ -41,7 +47,7 @@ async function find(
     return findPackages(source, { by: "all", limit }, signal);
   }
   const found = await findText(source, text, signal);
-  const other = otherMeaning(text);
+  const other = otherMeaning(text, period);
   if (other === undefined || found.length === limit) {
     return found;
   }
@@ -50,9 +56,10 @@ async function find(
   return [...found, ...others.filter(({ packageId }) => !known.has(packageId))];
 }
 
-function otherMeaning(text: string): Omit<Sought, "limit"> | undefined {
-  if (readPeriod(text, new Date()) !== undefined) {
-    return { by: "period", value: text };
+function otherMeaning(text: string, period: string): Omit<Sought, "limit"> | undefined {
+  const value = [period, text].find((one) => readPeriod(one, new Date()) !== undefined);
+  if (value !== undefined) {
+    return { by: "period", value };
   }
   return readSize(text) === undefined ? undefined : { by: "size", value: text };
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { readScan } from "../../src/index.ts";
-import { fillArchive } from "../archive/packages.ts";
+import { changeDatabase, fillArchive } from "../archive/packages.ts";
+import { databaseOf } from "../archive/store.ts";
 import { withFolder } from "../media/support.ts";
 import { packagesOf, withPage, type Served } from "./support.ts";
 
@@ -16,8 +17,8 @@ const none = {
 };
 
 /** The names by which the packages that are found were archived. */
-async function search(served: Served, text: string): Promise<readonly string[]> {
-  const response = await served.ask(`api/packages?text=${encodeURIComponent(text)}`, { headers });
+async function search(served: Served, text: string, more = ""): Promise<readonly string[]> {
+  const response = await served.ask(`api/packages?text=${encodeURIComponent(text)}${more}`, { headers });
   assert.equal(response.status, 200, text);
   const found = await packagesOf<{ customReference1: string }>(response);
   return found.map(({ customReference1 }) => customReference1);
@@ -41,6 +42,21 @@ describe("a search on the evidence page", () => {
       await look(false);
       await fillArchive(root, ["last"], () => ({ references, measurement }));
       await look(true);
+    }));
+
+  it("finds a period in the time zone of the browser", () =>
+    withFolder(async (root) => {
+      await fillArchive(root, ["m0"], () => ({ references: { ...none, customReference1: "night" } }));
+      changeDatabase(databaseOf(root), "UPDATE packages SET archived_at = '2026-03-04T01:30:00.000Z'");
+      await withPage(root, rules, async (served) => {
+        const day = (text: string, period: string): Promise<readonly string[]> =>
+          search(served, text, `&period=${encodeURIComponent(period)}`);
+        const newYork = "2026-03-03T05:00:00.000Z/2026-03-04T05:00:00.000Z";
+        assert.deepEqual(await day("2026-03-03", newYork), ["night"]);
+        const next = "2026-03-04T05:00:00.000Z/2026-03-05T05:00:00.000Z";
+        assert.deepEqual(await day("2026-03-04", next), []);
+        assert.deepEqual(await day("2026-03", "no period"), ["night"]);
+      });
     }));
 });
 

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 
+import { periodOf } from "./period.ts";
 import {
   evidence,
   exported,
@@ -75,7 +76,10 @@ export async function logOut(): Promise<void> {
 }
 
 export async function searchPackages(text: string, signal: AbortSignal): Promise<Found> {
-  return v.parse(found, await call(`packages?text=${encodeURIComponent(text)}`, { signal }));
+  const period = periodOf(text);
+  const query = `text=${encodeURIComponent(text)}`;
+  const path = period === "" ? query : `${query}&period=${encodeURIComponent(period)}`;
+  return v.parse(found, await call(`packages?${path}`, { signal }));
 }
 
 export async function readPackage(id: string, signal: AbortSignal): Promise<Evidence> {
