@@ -1,12 +1,13 @@
 /**
  * Puts into dist/ what the compiler does not make, after `tsc` has made the declarations: the modules, the page that
- * Node-RED's editor loads for each node type, the pages, catalogs, help, icons and pictures. `npm run build`
+ * Node-RED's editor loads for each node type, the pages, catalogs, help, icons, pictures and licences. `npm run build`
  * runs both.
  */
 import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, posix } from "node:path";
 import { build } from "esbuild";
 import { editorHtml, forBrowsers } from "./editor-html.ts";
+import { ThirdParty } from "./third-party.ts";
 
 process.chdir(dirname(import.meta.dirname));
 const {
@@ -18,10 +19,11 @@ const {
   exports: Record<string, string | { default: string }>;
   "node-red": { nodes: Record<string, string> };
 };
+const thirdParty = new ThirdParty();
 await modules();
 for (const name of readdirSync("nodes")) {
   mkdirSync(`dist/nodes/${name}`, { recursive: true });
-  writeFileSync(`dist/nodes/${name}/${name}.html`, await editorHtml(name));
+  writeFileSync(`dist/nodes/${name}/${name}.html`, await editorHtml(name, [thirdParty.plugin]));
   cpSync(`nodes/${name}/locales`, `dist/nodes/${name}/locales`, { recursive: true });
 }
 // Icons that lie beside several nodes would be listed several times.
@@ -29,6 +31,7 @@ cpSync("icons", "dist/nodes/device/icons", { recursive: true });
 await page("src/simulator/page");
 await page("src/evidence-page/page");
 cpSync("src/evidence-page/page/texts", "dist/src/evidence-page/page/texts", { recursive: true });
+writeFileSync("dist/THIRD-PARTY.txt", thirdParty.notices());
 copy("src/simulator/catalogue", /\.(?:jpg|png|bmp\.gz|mp4)$/);
 for (const command of Object.values(bin)) {
   chmodSync(command, 0o755);
@@ -63,6 +66,7 @@ async function modules(): Promise<void> {
     platform: "node",
     target: "node22",
     packages: "external",
+    plugins: [thirdParty.plugin],
     entryPoints: [
       { in: all, out: "nodes/nodes" },
       ...entries.map((path) => ({ in: `${path}.ts`, out: path })),
@@ -87,6 +91,7 @@ async function page(folder: string): Promise<void> {
     target: "es2022",
     jsx: "automatic",
     jsxImportSource: "preact",
+    plugins: [thirdParty.plugin],
     minify: true,
   });
   copy(folder, /\.(?:html|svg)$/);

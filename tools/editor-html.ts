@@ -11,13 +11,14 @@ const root = join(import.meta.dirname, "..");
  * The html that Node-RED's editor loads for one node type: its form, made from the table of its saved properties, and
  * inline its script. A script of its own would race with the registration of the type.
  */
-export async function editorHtml(name: string): Promise<string> {
+export async function editorHtml(name: string, plugins: readonly Plugin[]): Promise<string> {
   const shared = (await import(`../nodes/${name}/${name}.shared.ts`)) as { properties: PropertyTable };
   const entry = join(root, "nodes", name, `${name}.editor.ts`);
   const source = await readFile(entry, "utf8");
   const isConfig = source.includes('category: "config"');
   const form = writeForm(shared.properties, isConfig ? "node-config-input" : "node-input");
-  const script = await scriptOf(entry, literally(`dimensioner-${name}`, shared.properties));
+  const literal = literally(`dimensioner-${name}`, shared.properties);
+  const script = await scriptOf(entry, [literal, ...plugins]);
   const style =
     name === "device"
       ? `<style>\n${await readFile(join(root, "src/editor/form.css"), "utf8")}</style>\n\n`
@@ -53,11 +54,11 @@ function literally(type: string, properties: PropertyTable): Plugin {
 /**
  * As written, without comments and white space: the flow library reads type, defaults and colour without running it.
  */
-async function scriptOf(entry: string, plugin: Plugin): Promise<string> {
+async function scriptOf(entry: string, plugins: Plugin[]): Promise<string> {
   const { outputFiles } = await build({
     ...forBrowsers,
     entryPoints: [entry],
-    plugins: [plugin],
+    plugins,
     target: "es2020",
     minifyWhitespace: true,
     write: false,

@@ -7,6 +7,7 @@ const allowed: readonly RegExp[] = [
   /^docs\/(?!benchmarks|faults)[a-z0-9.-]+\.(?:md|json)$/,
   /^examples\/\d\d [^/]+\.json$/,
   /^dist\/src\/(?:index|simulator\/(?:index|cli)|archive\/(?:cli\/[a-z]+-cli|evidence\/evidence-thread|maintenance\/hash-thread)|library\/timestamp-cli|store\/(?:sqlite|tool)-thread)\.js$/,
+  /^dist\/THIRD-PARTY\.txt$/,
   /^dist\/shared\/[A-Z0-9]+\.js$/,
   /^dist\/nodes\/nodes\.js$/,
   /^dist\/src\/(?!editor\/|simulator\/page\/|access\/|archive\/|evidence-page\/|runtime\/|properties\/)[a-z0-9/-]+\.d\.ts$/,

@@ -43,6 +43,19 @@ describe(`the packed package on Node ${process.versions.node} and Node-RED ${nod
     assert.ok(installedBytes < largestInstalledBytes, `${installedBytes} bytes installed`);
   });
 
+  it("has the licences of what it contains of others", async () => {
+    const path = join(packed.installed, "dist/THIRD-PARTY.txt");
+    const notices = await readFile(path, "utf8").catch(() => "");
+    for (const needed of [
+      /^preact \d.*\n\n.*\n\nCopyright \(c\) 2015-present Jason Miller$/m,
+      /^valibot \d.*\n\n.*\n\nCopyright \(c\) Fabian Hiller$/m,
+      /^Copyright \(c\) 2017 Jeff Keen$/m,
+      /^Copyright \(c\) GS1 AISBL\n\n +Apache License$/m,
+    ]) {
+      assert.match(notices, needed);
+    }
+  });
+
   it("names in a stack trace the place of an error, below the name of its source", async () => {
     const script = `
       import { DeviceClient } from "${packageName}";
