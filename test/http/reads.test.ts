@@ -1,6 +1,11 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Read } from "../../src/http/call.ts";
+import { CommandQueues } from "../../src/http/command-queue.ts";
+import type { Receiver, TimeLimit } from "../../src/http/exchange.ts";
+import { readResponse } from "../../src/http/read.ts";
 import { delayMs, longestRetryAfterMs, readPolicy, readRetryAfterMs } from "../../src/http/retry.ts";
+import { Transport, defaultQueueRules, type RequestOptions } from "../../src/http/transport.ts";
 import { failsWith } from "../support/failures.ts";
 import { closesAfterEach } from "../support/opened.ts";
 import { connectClients } from "../support/operations.ts";
@@ -10,6 +15,16 @@ const status =
   (code: number, headers = {}): Answer =>
   (_, socket) =>
     reply(socket, { status: code, headers, body: "<html>nothing here" });
+
+/** Notes within which limit each try is sent. */
+class WatchedTransport extends Transport {
+  readonly limits: TimeLimit[] = [];
+
+  override sendRead(read: Read, receiver: Receiver, how: RequestOptions): Promise<void> {
+    this.limits.push(how.limit);
+    return super.sendRead(read, receiver, how);
+  }
+}
 
 describe("a read is repeated where that can help, within its deadline", () => {
   const opened = closesAfterEach();
@@ -30,6 +45,27 @@ describe("a read is repeated where that can help, within its deadline", () => {
     for (const list of [clients.cloud.listMedia("1"), clients.cloud.devices(), clients.cloud.terminals()]) {
       await failsWith(list, { code: "ERR_TOO_LARGE", outcome: null });
     }
+  });
+
+  it("all tries have the same deadline", async () => {
+    const server = opened(await startServer(status(503)));
+    const peer = { surface: "cloud", origin: server.origin, host: server.origin.slice(7) } as const;
+    const queues = new CommandQueues();
+    const transport = opened(new WatchedTransport({ peer, timeoutMs: 60_000, queues, ...defaultQueueRules }));
+    const read = {
+      operation: "devices",
+      acts: false,
+      method: "GET",
+      path: "/api/v1/devices",
+      query: "",
+    } as const;
+    await failsWith(readResponse(transport, read), { code: "ERR_HTTP", outcome: null });
+    const [first] = transport.limits;
+    assert.equal(typeof (first?.kind === "deadline" ? first.since : undefined), "number");
+    assert.deepEqual(
+      transport.limits,
+      Array.from({ length: readPolicy.tries }, () => first),
+    );
   });
 
   it("a signal ends it while it waits for the next try", async () => {
