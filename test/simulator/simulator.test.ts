@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { get } from "node:http";
 import { connect, createServer } from "node:net";
-
+import { networkInterfaces } from "node:os";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { freePort } from "../support/servers.ts";
 import { cloudGet, jsonOf, measure, measureRequest, useSimulators, video } from "./support.ts";
@@ -185,6 +185,14 @@ describe("simulator", () => {
     await assert.rejects(startSimulator({ host: "0.0.0.0" }), /the expose option is set/);
     const sim = await start({ host: "0.0.0.0", expose: true });
     assert.equal(sim.newer.origin, `http://0.0.0.0:${sim.newer.port}`);
+  });
+
+  it("listens on the loopback address of IPv6", async function () {
+    const addresses = Object.values(networkInterfaces()).flatMap((one) => one ?? []);
+    if (!addresses.some(({ address }) => address === "::1")) {
+      // The machine has no IPv6, as in many containers.
+      this.skip();
+    }
     const v6 = await start({ host: "::1" });
     assert.equal((await fetch(`${v6.newer.origin}/api/v1/ping`)).status, 200);
   });
