@@ -8,6 +8,7 @@ import { rejectsWith, systemError, watchedDisk, withFolder } from "../media/supp
 import { videoOf } from "./scripted-sources.ts";
 import {
   intentOf,
+  mediaFolder,
   openArchive,
   pictureOf,
   readPackages,
