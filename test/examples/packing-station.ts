@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -16,6 +16,8 @@ export interface StationOptions {
   readonly more?: readonly string[];
   /** Whether Node-RED keeps context on disk. */
   readonly keepsContext?: boolean;
+  /** The text of a settings file, over the settings of the tests. */
+  readonly settingsFile?: string;
 }
 
 /** The example “30 packing station” in a Node-RED that has Dashboard 2, with two newer devices and a cloud behind it. */
@@ -39,6 +41,7 @@ export async function startStation({
   settings = {},
   more = [],
   keepsContext = false,
+  settingsFile = "",
 }: StationOptions = {}): Promise<StationRun> {
   const closers: (() => Promise<void>)[] = [];
   const close = async () => {
@@ -59,7 +62,15 @@ export async function startStation({
     const [uiPort, env] = [await freePort(), { DIMENSIONER_ARCHIVE: archive }];
     const contextStorage = { default: { module: "localfilesystem", config: { flushInterval: 1 } } };
     const runtime = { uiPort, ...(keepsContext ? { contextStorage } : {}) };
-    const options = { major: nodeRedMajor, userDir, env, settings: runtime } as const;
+    const written = join(folder, "settings-of-the-user.cjs");
+    await writeFile(written, settingsFile);
+    const options = {
+      major: nodeRedMajor,
+      userDir,
+      env,
+      settings: runtime,
+      settingsFile: written,
+    } as const;
     let nodeRed = await startNodeRed(options);
     closers.push(() => nodeRed.stop());
     const restart = async () => {

@@ -46,6 +46,8 @@ export interface NodeRedOptions {
   flows?: readonly object[];
   /** Written over the defaults, those of the editor's theme one by one; must survive JSON. */
   settings?: Readonly<Record<string, unknown>> & { readonly editorTheme?: object };
+  /** The path of another settings file, whose settings are written over those: it may hold what JSON cannot. */
+  settingsFile?: string;
   /** Whether to load Dashboard 2; without it, only where the user folder has it. */
   dashboard?: boolean;
   /** Added to the environment. */
@@ -84,10 +86,10 @@ export async function startNodeRed(options: NodeRedOptions): Promise<NodeRed> {
   await linkPackage(userDir);
   const { dashboard = existsSync(join(userDir, "node_modules", dashboardName)) } = options;
   const settingsFile = join(userDir, "settings.cjs");
-  await writeFile(
-    settingsFile,
-    `module.exports = ${JSON.stringify(settingsFor(userDir, dashboard, options.settings))};\n`,
-  );
+  const settings = JSON.stringify(settingsFor(userDir, dashboard, options.settings));
+  const more =
+    options.settingsFile === undefined ? "" : `...require(${JSON.stringify(options.settingsFile)})`;
+  await writeFile(settingsFile, `module.exports = { ...${settings}, ${more} };\n`);
 
   await writeFile(join(userDir, ".config.users.json"), JSON.stringify(editorSettings));
 
