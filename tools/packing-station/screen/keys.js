@@ -1,8 +1,10 @@
 // What a scanner types, wherever somebody has clicked.
 export default {
   methods: {
+    // A code may also come without keys: pasted, or by the keyboard of a tablet.
     type(text) {
       window.packingStation.typed = this.typed = text;
+      window.packingStation.keyAt = Date.now();
     },
     // The listener outlives this component: what a scanner types while Dashboard makes the next one is for that one.
     listenToKeys() {
@@ -69,7 +71,6 @@ export default {
         if (!event.repeat) {
           this.type(typed + (isGroupSeparator ? "\u001d" : key));
         }
-        kept.keyAt = Date.now();
       } else {
         return;
       }
