@@ -37,4 +37,22 @@ describe(`what the packing station takes for a scan, on Node-RED ${nodeRedMajor}
     await dock.shows("reference", /^NEW$/);
     await dock.phase("recording");
   });
+
+  it("is also the first one after the clock of Node-RED was set back", async () => {
+    await dock.scan("SET-BACK");
+    await dock.phase("recording");
+    const { nodeRed, nodes } = run;
+    const { z } = nodes.find(({ type, name }) => type === "function" && name === "Station") ?? assert.fail();
+    // The last scan is later than the clock, as it is when the clock was set back after it.
+    const func = `flow.get("stations")["dock-1"].lastScan.at += 3_600_000; node.warn("was set back");`;
+    const wasSetBack = nodeRed.nextLine(/was set back/);
+    await nodeRed.deploy([
+      ...nodes,
+      { id: "once", z, type: "inject", props: [], once: true, onceDelay: 0.1, wires: [["set-back"]] },
+      { id: "set-back", z, type: "function", func, outputs: 0, wires: [] },
+    ]);
+    await wasSetBack;
+    await dock.scan("SET-BACK");
+    await dock.phase("measured");
+  });
 });

@@ -59,7 +59,7 @@ function signIn(station, operator) {
 function scanned(station, reference) {
   const last = station.lastScan;
   station.lastScan = { reference, at: now };
-  if (last?.reference === reference && now - last.at < 1000 * Number(env.get("IGNORE_REPEATS"))) {
+  if (last?.reference === reference && Math.abs(now - last.at) < 1000 * Number(env.get("IGNORE_REPEATS"))) {
     return;
   }
   const badge = new RegExp(env.get("BADGE")).exec(reference);
