@@ -143,6 +143,16 @@ describe("archive: sizes that people look for", () => {
     }
   });
 
+  it("are looked for in a short text only, because a long one would hold up the process", () => {
+    for (const text of ["1,".repeat(40_000), `1${" ".repeat(80_000)}1`]) {
+      const before = process.cpuUsage();
+      assert.equal(readSize(text), undefined);
+      assert.ok(process.cpuUsage(before).user < 1_000_000, "less than a second of the processor's time");
+    }
+    assert.ok(readSize(`1x1x1${" ".repeat(30)}cm, 1${" ".repeat(30)}kg`) !== undefined);
+    assert.ok(readSize(`${" ".repeat(1_000)}1x1x1 cm${" ".repeat(1_000)}`) !== undefined);
+  });
+
   it("are compared in millimetres and grams, whichever side the device calls the length", () => {
     const measured = { length: 4.92, width: 13.19, height: 8.27, weight: 2.8 };
     assert.deepEqual(indexedSize({ ...measured, dimsUnitOfMeasure: "in", weightUnitOfMeasure: "LB" }), {

@@ -22,6 +22,7 @@ const actions: Readonly<Record<string, object>> = {
   fleet: { type: "dimensioner-device-list", cloud: "cloud" },
   archive: { type: "dimensioner-archive", store: "store" },
   evidence: { type: "dimensioner-evidence", store: "store" },
+  size: { type: "dimensioner-evidence", store: "store", by: "size" },
   scan: { type: "dimensioner-scan" },
   billable: { type: "dimensioner-billable-weight" },
 };
@@ -67,6 +68,7 @@ export function hostileFlow(origin: string, folder: string): FlowNode[] {
       const payloads = {
         media: { contentId: "5" },
         evidence: id,
+        size: "1,".repeat(200_000),
         scan: id,
         billable: { ok: true, errorCode: 0, length: 30, width: 20, height: 10, weight: 1, ...units, foo, wide },
       };

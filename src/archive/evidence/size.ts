@@ -19,6 +19,8 @@ const [lengthUnit, weightUnit] = [lengthNames.join("|"), weightNames.join("|")];
 const sizePattern = new RegExp(`^${number}${by}${number}${by}${number}\\s*(${lengthUnit})?$`, "i");
 const weightPattern = new RegExp(`^${number}\\s*(${weightUnit})$`, "i");
 const bothPattern = new RegExp(String.raw`^(.+?)[,;\s]+(\d[\d.,]*\s*(?:${weightUnit}))$`, "i");
+/** No size is longer; in a longer text, where the weight begins takes a time that grows with the square of the length. */
+const longestSize = 100;
 /** Without a unit, people mean the one of their device. */
 const usualUnits = ["cm", "in"] as const;
 /** The largest tolerances: a size of 1 m or 1 lb is meant more exactly than to a whole unit. */
@@ -32,6 +34,9 @@ const mostGrams = 500;
  */
 export function readSize(text: string): readonly SoughtSize[] | undefined {
   const trimmed = text.trim();
+  if (trimmed.length > longestSize) {
+    return undefined;
+  }
   const alone = readWeight(trimmed);
   if (alone !== null) {
     return [{ sides: null, weight: alone }];
