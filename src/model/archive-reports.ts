@@ -46,6 +46,7 @@ export interface Unchecked {
     | "earlier-packages"
     | "later-packages"
     | "no-packages"
+    | "no-timestamps"
     | "some-packages"
     | "timestamp-signer";
   /** Below the folder of packages, with slashes; empty for the folder itself. */

@@ -4,12 +4,21 @@ import { sha256Of } from "../../model/sha256.ts";
 import type { ArchiveNote, Finding, Unchecked } from "../../model/archive-reports.ts";
 import { readRequest } from "../../timestamp/request.ts";
 import { verifyTimestamp, type VerifiedTimestamp } from "../../timestamp/verify.ts";
-import { manifestFileName } from "../archive-disk.ts";
+import { manifestFileName, stateFolderName } from "../archive-disk.ts";
 import type { CheckParts } from "./check-parts.ts";
 import { loadManifestWithin } from "./load-manifest-within.ts";
-import { locationOf, TimestampFolder, timestampsName, type KeptTimestamp } from "./timestamp-folder.ts";
+import {
+  locationOf,
+  TimestampFolder,
+  timestampLogName,
+  timestampsName,
+  type KeptTimestamp,
+} from "./timestamp-folder.ts";
 
 export { readRoots } from "./timestamp-roots.ts";
+
+const noTimestamps =
+  "the time stamps: root certificates were given, but there is no time stamp here; if there have been some, they were deleted";
 
 /** How many signers are named that were not checked against a root certificate. */
 const mostNamed = 3;
@@ -30,7 +39,7 @@ function verifyKept(
 /**
  * Checks all time stamps of an archive: that each in the log is there and unchanged, that it can be verified, and that
  * the manifest that it is for is there or was pruned. If no root certificates are given, the signers are added to
- * `unchecked`. The newest time stamp is added to the notes.
+ * `unchecked`; if some are given, and there is no time stamp, this is added. The newest time stamp is added to the notes.
  */
 export async function* checkTimestamps(
   parts: CheckParts,
@@ -41,13 +50,15 @@ export async function* checkTimestamps(
   const names = new Set(await folder.names());
   const place = (name: string): string =>
     parts.exported === undefined ? locationOf(name) : `${timestampsName}/${name}`;
+  const folderPath = place("").slice(0, -1);
   const found = (name: string, problem: string): Finding => ({
     kind: "timestamp",
     path: place(name),
     problem,
   });
   const logged = new Set<string>();
-  for await (const { timestamp: name, package: path, response } of folder.logged()) {
+  let changedLines = 0;
+  for await (const { timestamp: name, package: path, response } of folder.logged(() => changedLines++)) {
     logged.add(name);
     if (!names.has(name)) {
       yield found(name, `the time stamp of the package ${path} is missing`);
@@ -55,6 +66,13 @@ export async function* checkTimestamps(
       names.delete(name);
       yield found(name, `the time stamp of the package ${path} is not the original one`);
     }
+  }
+  if (changedLines > 0) {
+    yield {
+      kind: "timestamp",
+      path: `${stateFolderName}/${timestampLogName}`,
+      problem: "a line of the log of all time stamps has been changed: its time stamp may have been deleted",
+    };
   }
   let newest: Checked | undefined;
   const uncheckedSigners = new Set<string>();
@@ -64,6 +82,8 @@ export async function* checkTimestamps(
       // An export has no log.
       if (parts.exported !== undefined || logged.has(name) || !(await folder.isUnfinished(name))) {
         yield found(name, "the time stamp cannot be read: a file of it is missing or damaged");
+      } else {
+        names.delete(name);
       }
       continue;
     }
@@ -86,10 +106,12 @@ export async function* checkTimestamps(
     newest = newest === undefined || newest.at <= verified.at ? { ...verified, kept } : newest;
   }
   if (uncheckedSigners.size > 0) {
-    unchecked.push(explainUncheckedSigners([...uncheckedSigners], place("").slice(0, -1)));
+    unchecked.push(explainUncheckedSigners([...uncheckedSigners], folderPath));
   }
   if (newest !== undefined) {
     notes.push(explainNewest(newest, place(newest.kept.name), await isOutside(newest.kept, parts)));
+  } else if (roots.length > 0 && names.size === 0 && logged.size === 0) {
+    unchecked.push({ kind: "no-timestamps", path: folderPath, problem: noTimestamps });
   }
 }
 

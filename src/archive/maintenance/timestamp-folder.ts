@@ -129,12 +129,18 @@ export class TimestampFolder {
     return !(await exists(join(this.#folder, name, timestampFiles.about), this.#disk));
   }
 
-  /** The lines of the log; one with a wrong checksum is skipped. */
-  async *logged(): AsyncGenerator<LoggedTimestamp> {
+  /**
+   * The lines of the log; one with a wrong checksum is skipped. `onChanged` is called for such a line if it has an end: one
+   * without an end was interrupted while it was written, and its time stamp is kept.
+   */
+  async *logged(onChanged?: () => void): AsyncGenerator<LoggedTimestamp> {
     for await (const text of readLog(join(this.#state, timestampLogName), this.#disk)) {
-      const line = v.safeParse(logLine, decodeLine(text));
+      const decoded = decodeLine(text);
+      const line = v.safeParse(logLine, decoded);
       if (line.success) {
         yield line.output;
+      } else if (decoded === undefined && text.endsWith("}")) {
+        onChanged?.();
       }
     }
   }

@@ -134,9 +134,7 @@ export class Verification {
         this.#unchecked.push(...unchecked);
         this.#notes.push(...notes);
       }
-      if (hasState || exported !== undefined) {
-        yield* this.#checkTimestamps(work);
-      }
+      yield* this.#checkTimestamps(work);
       if (hasState) {
         this.#notes.push(...(await findLeftovers(root, disk)));
       }

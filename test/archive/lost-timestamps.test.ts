@@ -1,0 +1,77 @@
+import assert from "node:assert/strict";
+import { appendFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { timestampArchive, verifyArchive, type Finding } from "../../src/index.ts";
+import { withFolder } from "../media/support.ts";
+import { hasOpenSsl, startAuthority, type Authority } from "../timestamp/authority.ts";
+import { fixtures } from "../timestamp/fixtures.ts";
+import { fillArchive } from "./packages.ts";
+import { databaseOf } from "./store.ts";
+
+const roots = join(fixtures, "root.crt");
+const stateFolder = ".dimensioner-archive";
+const log = `${stateFolder}/timestamps.jsonl`;
+
+describe("archive: time stamps that somebody deleted or changed", () => {
+  let authority: Authority;
+
+  before(async function () {
+    if (!hasOpenSsl) {
+      this.skip();
+    }
+    authority = await startAuthority();
+  });
+  after(() => authority?.close());
+
+  const stamp = (root: string) =>
+    timestampArchive(root, { database: databaseOf(root), server: authority.url, roots });
+  const verify = async (root: string, timestampRoots?: string) => {
+    const findings: Finding[] = [];
+    const onFinding = (one: Finding) => findings.push(one);
+    const report = await verifyArchive(root, { database: databaseOf(root), timestampRoots, onFinding });
+    const said = [...findings, ...report.unchecked].map(({ kind, path }) => `${kind} ${path}`);
+    return { verdict: report.verdict, said };
+  };
+
+  it("all deleted, with their log: with root certificates, the verdict is not ok", () =>
+    withFolder(async (root) => {
+      await fillArchive(root, ["m0"]);
+      await stamp(root);
+      await rm(join(root, `${stateFolder}/timestamps`), { recursive: true });
+      await rm(join(root, log));
+      const said = [`no-timestamps ${stateFolder}/timestamps`];
+      assert.deepEqual(await verify(root, roots), { verdict: "unchecked", said });
+      assert.deepEqual(await verify(root), { verdict: "ok", said: [] });
+      // Nor with what an interrupted one has left in a bucket.
+      await mkdir(join(root, `${stateFolder}/timestamps/none`), { recursive: true });
+      assert.deepEqual(await verify(root, roots), { verdict: "unchecked", said });
+      // Nor where the whole folder beside the packages is gone, or was not copied.
+      await rm(join(root, stateFolder), { recursive: true });
+      assert.ok((await verify(root, roots)).said.includes(said[0] ?? ""));
+    }));
+
+  it("a time stamp deleted, with its line in the log changed: the line is a finding", () =>
+    withFolder(async (root) => {
+      await fillArchive(root, ["m0"]);
+      const first = await stamp(root);
+      await fillArchive(root, ["m1"]);
+      await stamp(root);
+      await rm(join(root, first.location), { recursive: true });
+      const lines = await readFile(join(root, log), "utf8");
+      const name = first.location.split("/").at(-1) ?? "";
+      await writeFile(join(root, log), lines.replace(name, name.replace(/^2/, "3")));
+      assert.deepEqual(await verify(root, roots), { verdict: "wrong", said: [`timestamp ${log}`] });
+    }));
+
+  it("a line that a kill has interrupted is no finding, also when others follow it", () =>
+    withFolder(async (root) => {
+      await fillArchive(root, ["m0"]);
+      await stamp(root);
+      const lines = await readFile(join(root, log), "utf8");
+      await appendFile(join(root, log), lines.slice(0, 40));
+      assert.deepEqual(await verify(root, roots), { verdict: "ok", said: [] });
+      await fillArchive(root, ["m1"]);
+      await stamp(root);
+      assert.deepEqual(await verify(root, roots), { verdict: "ok", said: [] });
+    }));
+});
