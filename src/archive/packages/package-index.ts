@@ -47,6 +47,12 @@ export class PackageIndex {
     );
   }
 
+  /** Returns the package of a job; undefined if the index has none. */
+  async ofJob(id: string): Promise<PlacedPackage | undefined> {
+    const [found] = await this.#select("WHERE package_id = ?", [id]);
+    return found;
+  }
+
   /**
    * Returns the package that the next manifest names: the last one of this store or, in a new database, the newest one
    * that a rebuild has found.

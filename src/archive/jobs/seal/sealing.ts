@@ -129,6 +129,25 @@ export class Sealing {
     }
   }
 
+  /**
+   * Ends a job of an earlier process with its own package, if the index has one although the job is open: it is so in an older
+   * database that was restored, and completed by `dimensioner-rebuild`. Its media are in the package, and not in its folder.
+   */
+  async findOwn(job: OpenJob): Promise<Archived | undefined> {
+    const { place, index, jobs } = this.#parts;
+    const placed = job.state === "archived" ? undefined : await index.ofJob(job.id);
+    const manifest = placed === undefined ? undefined : await place.find(placed);
+    if (placed === undefined || typeof manifest !== "object" || manifest.job !== job.id) {
+      return undefined;
+    }
+    if (job.state !== "sealing") {
+      await jobs.seal(job.id, null);
+      job.state = "sealing";
+    }
+    const found = { path: placed.path, sha256: placed.sha256, manifest };
+    return await this.results.endWith(job, this.results.existing(found, [found], manifest.complete));
+  }
+
   /** Finds the package of a job that is resumed after a restart or a failure, if it has its name already. */
   async recover(job: OpenJob): Promise<Archived | undefined> {
     const { place, work, jobs } = this.#parts;

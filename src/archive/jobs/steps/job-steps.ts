@@ -79,6 +79,10 @@ async function prepare(running: StepJob, work: JobWork): Promise<Move> {
   if (running.isUnchecked) {
     const names = new Set([...job.items.values()].map(({ path }) => path));
     await root.work.takeOver(job.id, (name) => names.has(name));
+    const own = await root.sealing.findOwn(job);
+    if (own !== undefined) {
+      return { archived: own };
+    }
   }
   if (job.state !== "accepted") {
     const archived = await root.sealing.recover(job);
