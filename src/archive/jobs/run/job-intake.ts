@@ -54,7 +54,7 @@ export class JobIntake implements MediaIntake {
     let acceptedAt: Date;
     try {
       await endings.removeWithdrawn();
-      await this.#stage(id, given.items);
+      await this.#stageNew(id, given.items);
       acceptedAt = await this.#write(id, given);
     } catch (error) {
       openJobs.remove(textBytes);
@@ -108,7 +108,18 @@ export class JobIntake implements MediaIntake {
       return await jobs.accept({ id, ...given });
     } catch (error) {
       // It may be in the database nevertheless.
-      track(endings.withdraw(id, given.intent.transactionId).finally(() => present.delete(id)));
+      const { transactionId } = given.intent;
+      track(endings.withdraw({ id, transactionId, items: given.items }).finally(() => present.delete(id)));
+      throw error;
+    }
+  }
+
+  async #stageNew(id: string, items: ReadonlyMap<string, StoredItem>): Promise<void> {
+    const { endings, track } = this.#parts;
+    try {
+      await this.#stage(id, items);
+    } catch (error) {
+      track(endings.unstage(id, items));
       throw error;
     }
   }

@@ -14,6 +14,13 @@ export interface EndError {
   readonly message: string;
 }
 
+/** A job that may have been accepted. */
+interface WithdrawnJob {
+  readonly id: string;
+  readonly transactionId: string | null;
+  readonly items: ReadonlyMap<string, StoredItem>;
+}
+
 /** Where an attempt has moved the media of a job: the next attempt does not find them in the work folder any more. */
 interface Moved {
   path: string | null;
@@ -62,12 +69,20 @@ export class JobEndings {
   }
 
   /**
-   * Removes a job that may have been accepted, although its message has ended in an error. Repeated as `end` is. Never
-   * rejects.
+   * Removes a job that may have been accepted, although its message has ended in an error, and what is staged of it. Repeated as
+   * `end` is. Never rejects.
    */
-  async withdraw(id: string, transactionId: string | null): Promise<void> {
+  async withdraw({ id, transactionId, items }: WithdrawnJob): Promise<void> {
     this.#withdrawn.set(id, transactionId);
     await this.#repeat(() => this.removeWithdrawn());
+    if (!this.#withdrawn.has(id)) {
+      await this.unstage(id, items);
+    }
+  }
+
+  /** Removes what is staged of a job that the database does not have: nothing else does, because it might be needed. Never rejects. */
+  async unstage(id: string, items: ReadonlyMap<string, StoredItem>): Promise<void> {
+    await this.#staged?.remove(id, items.values()).catch(() => undefined);
   }
 
   /**

@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { useCredentials } from "../support/s3-servers.ts";
+import type { BucketStub } from "../support/s3-stub.ts";
+import { stagedIn } from "./bucket-objects.ts";
+import { withPlace, type OpenedStore } from "./store-places.ts";
+import { intentOf, mediumOf, openArchive } from "./support.ts";
+
+describe("archive: media that are staged for a message that is not accepted", () => {
+  useCredentials();
+
+  /** Sends a message with two media that is refused; returns how many were staged at most, and what is left of them. */
+  async function refuse(prepare: (stub: BucketStub, opened: OpenedStore) => Promise<void>) {
+    let most = 0;
+    let left: readonly string[] = [];
+    await withPlace({ files: "bucket", database: "PostgreSQL" }, async ({ stub, open }) => {
+      assert.ok(stub !== undefined);
+      const opened = await open();
+      const { runner, close } = await openArchive("", undefined, { store: opened.store });
+      stub.fault = () => {
+        most = Math.max(most, stagedIn(stub).length);
+        return undefined;
+      };
+      await prepare(stub, opened);
+      const media = [mediumOf("first"), mediumOf("second")];
+      const submitted = runner.submitMedia(intentOf("1", { origin: null }), media, null);
+      await assert.rejects(submitted, { code: "ERR_STORE" });
+      await close();
+      left = stagedIn(stub);
+    });
+    return { most, left };
+  }
+
+  it("are removed if the database refuses it", async () => {
+    const refused = await refuse(async (_stub, { query }) => {
+      await query("ALTER TABLE jobs ADD CONSTRAINT refused CHECK (node_id <> 'node')");
+    });
+    assert.deepEqual(refused, { most: 2, left: [] });
+  });
+
+  it("are removed if the bucket takes only some of them", async () => {
+    const refused = await refuse(async (stub) => {
+      const look = stub.fault;
+      stub.fault = (request) => {
+        const isSecond = request.method === "PUT" && stagedIn(stub).length === 1;
+        return isSecond ? { status: 403, code: "AccessDenied" } : look(request);
+      };
+    });
+    assert.deepEqual(refused, { most: 1, left: [] });
+  });
+});
