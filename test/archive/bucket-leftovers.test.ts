@@ -208,7 +208,7 @@ describe("archive: what is left in a bucket", () => {
         );
       });
 
-      it("is removed by a worker if it was stored for another one, unless dimensioner-prune would keep it", async () => {
+      it("is removed by a worker if it was stored for another one, and its job is known to have ended", async () => {
         for (const [id, state] of [
           ["open", "collecting"],
           ["reported", "reported"],
@@ -229,7 +229,10 @@ describe("archive: what is left in a bucket", () => {
         const left = (await keysOf(archive.files)).filter((key) => key.startsWith(`${staged}/`));
         assert.deepEqual(
           left.toSorted(),
-          [`failed/${medium}`, `open/${medium}`, "other/letter.pdf"].map((name) => `${staged}/${name}`),
+          // The database may be an older one, and the job one that was accepted since.
+          [`failed/${medium}`, `open/${medium}`, "other/letter.pdf", `unknown/${medium}`].map(
+            (name) => `${staged}/${name}`,
+          ),
         );
       });
 

@@ -2,8 +2,11 @@ import assert from "node:assert/strict";
 import { rebuildIndex, verifyArchive } from "../../src/archive/maintenance/commands.ts";
 import { useCredentials } from "../support/s3-servers.ts";
 import { ScriptedCloud } from "./scripted-sources.ts";
+import { openBucketFiles } from "../../src/archive/files/open-files.ts";
+import { stagedIn } from "./bucket-objects.ts";
 import { storeKinds, withPlace, type OpenedStore, type TestPlace } from "./store-places.ts";
 import { intentOf, mediumOf, openArchive, until, type Opened } from "./support.ts";
+import { tidyBucket } from "./tidy-bucket.ts";
 
 const tables = ["jobs", "job_media", "packages", "uploads", "measurements"] as const;
 const jpeg = "image/jpeg";
@@ -88,3 +91,29 @@ for (const kind of storeKinds) {
     });
   });
 }
+
+describe("archive: an older database of packages in a bucket that is restored while media are staged", () => {
+  useCredentials();
+
+  it("leaves the media of messages that it does not know in the bucket", async () => {
+    await withPlace({ files: "bucket", database: "PostgreSQL" }, async (place) => {
+      const first = await place.open();
+      const archive = await openArchive("", undefined, { store: first.store });
+      const part = { id: "S", index: 0, count: 2 };
+      const wanted = { origin: null, waitMs: 600_000, giveUpMs: 3_600_000 };
+      await archive.runner.submitMedia(intentOf("1", wanted), [mediumOf("1")], part);
+      const staged = stagedIn(place.stub);
+      assert.equal(staged.length, 1);
+      await archive.close();
+      await first.query("DELETE FROM jobs");
+      const { files } = place;
+      assert.ok(files.kind === "s3");
+      const opened = await openBucketFiles(files, {});
+      const { database, release } = await first.store.lease();
+      await tidyBucket(opened, database);
+      await release();
+      await opened.close();
+      assert.deepEqual(stagedIn(place.stub), staged);
+    });
+  });
+});

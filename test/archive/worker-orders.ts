@@ -78,6 +78,9 @@ class WorkerRun {
     await this.#scheduler.runUntil(Promise.all(opened.map((one) => one.close())));
     if (this.#objects !== undefined) {
       await this.#scheduler.runUntil(this.#tidy(this.#objects));
+      if (workerState === "is killed") {
+        this.#prune(this.#objects);
+      }
     }
     await this.#check(workerState);
     // So that nothing stays open: what a killed process had begun.
@@ -169,6 +172,15 @@ class WorkerRun {
       transaction: async (statements: readonly Statement[]) => this.#database.run(statements),
     };
     await tidyBucket(new BucketFiles(new BucketDisk(bucket), "/"), database);
+  }
+
+  /** As `dimensioner-prune`: nobody else removes what a process has staged that was killed before it accepted the job. */
+  #prune(objects: MemoryObjects): void {
+    const jobs = this.#sql("SELECT job_id FROM jobs").map((row) => String(row["job_id"]));
+    const isStaged = (key: string): boolean => key.startsWith(".dimensioner-archive/work/");
+    [...objects.keys()]
+      .filter((key) => isStaged(key) && !jobs.some((job) => key.includes(job)))
+      .forEach((key) => objects.delete(key));
   }
 
   async #check(workerState: (typeof workerStates)[number]): Promise<void> {

@@ -37,7 +37,7 @@ export async function findLeftovers(root: string, disk: ReadDisk, known?: string
     }
   }
   if (staged > 0) {
-    const text = `media of ${count(staged, "job")} are here, for other workers to continue with; dimensioner-prune removes those of ended jobs with the database`;
+    const text = `media of ${count(staged, "job")} are here, for other workers to continue with; dimensioner-prune removes those of jobs that have ended, or that the database does not know`;
     notes.push({ kind: "work", path: `${stateFolderName}/${workFolderName}`, text });
   }
   for (const [name, kind, text] of [

@@ -168,7 +168,8 @@ export class ListedLeftovers {
       }
       if (reason === null) {
         const isOurs: LeftoverFolder["isOurs"] = ({ key }) => stagedFileName.test(basename(key));
-        yield* this.#remove({ location, reason: "media of a job that has ended", isOurs });
+        const whose = job === undefined ? "that the database does not know" : "that has ended";
+        yield* this.#remove({ location, reason: `media of a job ${whose}`, isOurs });
       } else {
         yield { what: "kept", path: location, bytes, reason };
       }

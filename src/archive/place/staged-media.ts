@@ -75,8 +75,9 @@ export class StagedMedia {
   }
 
   /**
-   * Removes what was stored before a time for jobs that have ended, or were never accepted. Media of a failed job that are nowhere
-   * else stay, as with `dimensioner-prune`, and so does what somebody else has put there.
+   * Removes what was stored before a time for jobs that have ended. Media of a failed job that are nowhere else stay, and so does what
+   * somebody else has put there. So do those of jobs that the database does not know, because it may be an older one that was restored:
+   * they are left to `dimensioner-prune`.
    */
   async removeOld(beforeMs: number, database: Pick<Database, "transaction">): Promise<void> {
     const { bucket, root } = this.#files;
@@ -89,7 +90,7 @@ export class StagedMedia {
         return isOurs && storedAtMs < beforeMs ? [{ key, job }] : [];
       });
       const jobs = await rows.jobs([...new Set(old.map(({ job }) => job))]);
-      for (const { key } of old.filter(({ job }) => jobs.get(job)?.needsMedia !== true)) {
+      for (const { key } of old.filter(({ job }) => jobs.get(job)?.needsMedia === false)) {
         await bucket.remove(key);
       }
     }
