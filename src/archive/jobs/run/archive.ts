@@ -140,8 +140,9 @@ export class Archive implements JobStore {
       if (!worker.isAlone) {
         movedAside.push(...(await tidyEndedWorkers(archive.work, earlier)));
       }
+      const kept = { aside, staged: packages.staged };
       const removeEnded = (): Promise<boolean> =>
-        earlier.removeEnded(keepEndedDays, async (job, items) => await isSaved(aside, job, items));
+        earlier.removeEnded(keepEndedDays, async (job, items) => await isSaved(kept, job, items));
       archive.#ended = new HourlyRemoval(removeEnded, await removeEnded());
       return { archive, findings: { movedAside, damagedJobs: damaged } };
     } catch (error) {

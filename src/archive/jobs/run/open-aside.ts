@@ -1,6 +1,7 @@
 import type { StoredItem } from "../../packages/intent.ts";
 import type { AsideMedia } from "../../place/aside-media.ts";
 import type { OpenedPackages } from "../../place/open-packages.ts";
+import type { StagedMedia } from "../../place/staged-media.ts";
 
 /** Null if the media of failed jobs stay on this computer. A store in a folder does not load what reads buckets. */
 export async function openAside({ staged, place }: OpenedPackages): Promise<AsideMedia | null> {
@@ -13,15 +14,19 @@ export async function openAside({ staged, place }: OpenedPackages): Promise<Asid
 
 /**
  * Moves media of a job that has failed long ago aside, if they are still staged: earlier versions left them there. What the bucket
- * refuses now is moved when the archive is opened again.
+ * refuses now is moved when the archive is opened again. Without the row of the job, nobody but a person removes what is staged.
  */
 export async function isSaved(
-  aside: AsideMedia | null,
+  { aside, staged }: { readonly aside: AsideMedia | null; readonly staged: StagedMedia | null },
   job: string,
   items: readonly StoredItem[],
 ): Promise<boolean> {
   try {
-    return aside === null || (await aside.keep(job, items)).damaged === 0;
+    const isKept = aside === null || (await aside.keep(job, items)).damaged === 0;
+    if (isKept) {
+      await staged?.remove(job, items);
+    }
+    return isKept;
   } catch {
     return false;
   }
