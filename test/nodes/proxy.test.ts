@@ -5,7 +5,8 @@ import { connect, type AddressInfo } from "node:net";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { TestFlow } from "../support/flow.ts";
 
-const variables = ["http_proxy", "https_proxy", "all_proxy", "no_proxy"].flatMap((name) => [
+const names = ["http_proxy", "https_proxy", "proxy", "no_proxy"].map((name) => `npm_config_${name}`);
+const variables = [...names, "http_proxy", "https_proxy", "all_proxy", "no_proxy"].flatMap((name) => [
   name,
   name.toUpperCase(),
 ]);
@@ -88,12 +89,29 @@ describe("the proxy of dimensioner-cloud", () => {
     assert.deepEqual(asked, []);
   });
 
-  for (const name of ["http_proxy", "HTTP_PROXY", "all_proxy"]) {
+  for (const name of ["http_proxy", "HTTP_PROXY", "all_proxy", "npm_config_http_proxy", "npm_config_proxy"]) {
     it(`is the environment's ${name}`, async () => {
       assert.equal(await listWith({ [name]: proxyUrl }), undefined);
       assert.deepEqual(asked, [{ host: `127.0.0.1:${sim.cloud.port}`, login: undefined }]);
     });
   }
+
+  it("is the first of several variables that is not empty, in the order of the http request node", async () => {
+    const none = "http://127.0.0.1:1";
+    for (const env of [
+      { http_proxy: "", HTTP_PROXY: proxyUrl },
+      { npm_config_http_proxy: proxyUrl, http_proxy: none },
+      { http_proxy: proxyUrl, npm_config_proxy: none },
+      { npm_config_proxy: proxyUrl, all_proxy: none },
+      { http_proxy: proxyUrl, npm_config_no_proxy: "other.example", no_proxy: "*" },
+    ]) {
+      asked = [];
+      variables.forEach((name) => delete process.env[name]);
+      assert.equal(await listWith(env), undefined, JSON.stringify(env));
+      assert.equal(asked.length, 1, JSON.stringify(env));
+    }
+    assert.equal(await listWith({ http_proxy: none, npm_config_no_proxy: "127.0.0.1" }), undefined);
+  });
 
   it("may be written without its scheme", async () => {
     assert.equal(await listWith({ http_proxy: new URL(proxyUrl).host }), undefined);

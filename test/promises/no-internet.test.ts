@@ -7,7 +7,15 @@ import { actionNodes, titleOf } from "../nodes/action-nodes.ts";
 import { TestFlow, type FlowNode } from "../support/flow.ts";
 import { startServer, type RawServer } from "../support/servers.ts";
 
-const proxyVariables = ["http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"];
+const proxyVariables = [
+  "http_proxy",
+  "https_proxy",
+  "HTTP_PROXY",
+  "HTTPS_PROXY",
+  "all_proxy",
+  "ALL_PROXY",
+  "npm_config_proxy",
+];
 
 /** Everything that this process asks of the network from now on. */
 function watchNetwork() {

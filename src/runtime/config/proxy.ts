@@ -4,7 +4,7 @@ import type { SettingsReader } from "./settings.ts";
 
 /**
  * Returns the proxy for requests to the cloud, by the rules of the core http request node: a selected http proxy node,
- * else the environment's proxy variables, unless no_proxy excludes the host. Undefined: none. Throws ERR_CONFIG.
+ * else the environment's proxy variables, npm's among them, unless no_proxy excludes the host. Undefined: none. Throws ERR_CONFIG.
  */
 export function chooseProxy(
   RED: NodeAPI,
@@ -30,12 +30,14 @@ interface ProxyRules {
 }
 
 function fromEnvironment(origin: string, env: NodeJS.ProcessEnv): ProxyRules {
-  const read = (name: string): string => env[name] ?? env[name.toUpperCase()] ?? "";
+  const read = (...names: readonly string[]): string =>
+    names.flatMap((name) => [env[name], env[name.toUpperCase()]]).find(Boolean) ?? "";
   const scheme = new URL(origin).protocol.slice(0, -1);
-  const url = read(`${scheme}_proxy`) || read("all_proxy");
+  const own = `${scheme}_proxy`;
+  const url = read(`npm_config_${own}`, own, "npm_config_proxy", "all_proxy");
   return {
     url: url === "" || url.includes("://") ? url : `${scheme}://${url}`,
-    noProxy: read("no_proxy").split(/[,\s]+/),
+    noProxy: read("npm_config_no_proxy", "no_proxy").split(/[,\s]+/),
   };
 }
 
