@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { buffer } from "node:stream/consumers";
 import { setImmediate as turn } from "node:timers/promises";
 import { DeviceClient } from "../../src/device/client.ts";
+import { DimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { CommandQueues } from "../../src/http/command-queue.ts";
+import type { Download } from "../../src/model/download.ts";
 import { readWhole } from "../support/downloads.ts";
 import { failsWith } from "../support/failures.ts";
 import { holdUp } from "../support/hold-up.ts";
@@ -186,12 +188,28 @@ describe("commands and the saved video", () => {
   }
 
   it("a start waits for a restart no longer than for a byte", async () => {
-    const { server, client } = await startCutDevice({}, 400);
-    const { body } = await client.video("download");
-    const waiting = client.startVideo();
-    server.cut();
-    await assert.rejects(buffer(body));
+    const begin = async (): Promise<{
+      device: Awaited<ReturnType<typeof startCutDevice>>;
+      download: Download;
+    }> => {
+      const device = await startCutDevice({}, 400);
+      try {
+        return { device, download: await device.client.video("download") };
+      } catch (error) {
+        // On a computer that stands still for a while, the limit ends it before it has begun: then once more.
+        if (error instanceof DimensionerError && /^ERR_(?:UNREACHABLE|TIMEOUT)$/.test(error.code)) {
+          return begin();
+        }
+        throw error;
+      }
+    };
+    const { device, download } = await begin();
+    const { server, queues } = device;
+    const patient = opened(new DeviceClient({ address: server.origin, queues, timeoutMs: 60_000 }));
+    const waiting = patient.startVideo();
     const since = performance.now();
+    server.cut();
+    await assert.rejects(buffer(download.body));
     await waiting;
     assert.ok(performance.now() - since > 300);
     assert.deepEqual(paths(server), ["video/download", "video/start"]);
