@@ -168,9 +168,9 @@ export class EvidencePage {
       if (person.right !== "manage") {
         throw new Refusal(403, "onlyRead");
       }
-      const { reason } = await readJsonBody(request, holdBody);
+      const seen = await readJsonBody(request, holdBody);
       const source = await this.#options.open(action);
-      const change = { what: action, reason, person: person.name } as const;
+      const change = { ...seen, what: action, person: person.name } as const;
       sendJson(response, 200, shownPackage(await changeHoldOf(source, id, change)));
     } else {
       throw new Refusal(404, "notFound");

@@ -25,6 +25,8 @@ const longestReason = 1_000;
 const mostFindings = 100;
 
 export const holdBody = v.strictObject({
+  /** When the hold began that the page shows; null if it shows none, or one without a time. */
+  heldAt: v.nullable(v.string()),
   reason: v.pipe(v.string(), v.trim(), v.minLength(1), v.maxLength(longestReason)),
 });
 
@@ -66,11 +68,22 @@ export async function findFile(
   return { opened, item };
 }
 
+interface HoldChange {
+  readonly what: "hold" | "release";
+  readonly reason: string;
+  readonly person: string;
+}
+
+/** Changes the hold if it is still the one that its person sees. */
 export async function changeHoldOf(
   source: EvidenceSource,
   id: string,
-  change: { readonly what: "hold" | "release"; readonly reason: string; readonly person: string },
+  { heldAt, ...change }: HoldChange & { readonly heldAt: string | null },
 ): Promise<EvidencePackage> {
+  const { hold } = await findPackage(source, id);
+  if ((hold === null) !== (change.what === "hold") || (hold?.heldAt ?? null) !== heldAt) {
+    throw new Refusal(409, "holdChanged");
+  }
   const [changed] = await changeHold(source, { by: "packageId", value: id, limit: 1 }, change);
   if (changed === undefined) {
     throw new Refusal(404, "notFound");

@@ -15,7 +15,7 @@ import { packagesOf, withPageOf, type Served } from "./support.ts";
 interface Shown {
   readonly packageId: string;
   readonly location: string;
-  readonly hold: { readonly reason: string } | null;
+  readonly hold: { readonly heldAt: string; readonly reason: string } | null;
 }
 
 const headers = { "x-user": "Anna" };
@@ -89,10 +89,12 @@ describe("the evidence page of packages in a bucket", () => {
           const head = await ask(`${path}/files/1`, { headers, method: "HEAD" });
           assert.equal(head.headers.get("content-length"), String(pictureOf("a1 1").length));
 
-          const held = (await (await post(`${path}/hold`, { reason: "claim" }, headers)).json()) as Shown;
+          const change = { reason: "claim", heldAt: null };
+          const held = (await (await post(`${path}/hold`, change, headers)).json()) as Shown;
           assert.equal(held.hold?.reason, "claim");
           assert.equal((await search(served, "a1"))[0]?.hold?.reason, "claim");
-          const released = await post(`${path}/release`, { reason: "settled" }, headers);
+          const settled = { reason: "settled", heldAt: held.hold?.heldAt };
+          const released = await post(`${path}/release`, settled, headers);
           assert.equal(((await released.json()) as Shown).hold, null);
           const verified = await post(`${path}/verify`, {}, headers);
           const { verdict, findingCount } = (await verified.json()) as Record<string, unknown>;
@@ -224,7 +226,7 @@ describe("the evidence page of packages in a bucket", () => {
           () => served.ask("api/packages?text=", { headers }),
           () => served.ask(`${path}/files/0`, { headers }),
           () => served.ask(`${path}/files/0`, { headers: { ...headers, range: "bytes=0-1" } }),
-          () => served.post(`${path}/hold`, { reason: "claim" }, headers),
+          () => served.post(`${path}/hold`, { reason: "claim", heldAt: null }, headers),
           () => served.post(`${path}/verify`, {}, headers),
           async () => {
             const asking = await served.post("api/exports", { packages: [one?.packageId] }, headers);

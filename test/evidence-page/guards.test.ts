@@ -132,11 +132,38 @@ describe("the guards of the evidence page", () => {
         assert.deepEqual([response.status, await reasonOf(response)], [403, "onlyRead"]);
       }
       assert.equal((await served.post(`api/packages/${id}/prune`, {}, { cookie: manager })).status, 404);
-      const held = await served.post(`api/packages/${id}/hold`, { reason: "claim" }, { cookie: manager });
+      const claim = { reason: "claim", heldAt: null };
+      const held = await served.post(`api/packages/${id}/hold`, claim, { cookie: manager });
       const { hold } = (await held.json()) as { hold: { person: string; reason: string } };
       assert.deepEqual([hold.person, hold.reason], ["Anna", "claim"]);
-      const blank = await served.post(`api/packages/${id}/release`, { reason: " " }, { cookie: manager });
+      const nothing = { reason: " ", heldAt: null };
+      const blank = await served.post(`api/packages/${id}/release`, nothing, { cookie: manager });
       assert.equal(blank.status, 400);
+    }));
+
+  it("change no hold but the one that the page shows", () =>
+    serve(async (served) => {
+      const cookie = cookieOf(await logIn(served, "Anna"));
+      const path = `api/packages/${await idOf(served, cookie)}`;
+      const change = async (what: string, body: object): Promise<unknown> => {
+        const response = await served.post(`${path}/${what}`, body, { cookie });
+        return response.ok ? response.status : [response.status, await reasonOf(response)];
+      };
+      const holdNow = async (): Promise<{ heldAt: string; reason: string } | null> =>
+        ((await (await served.ask(path, { headers: { cookie } })).json()) as { hold: never }).hold;
+      const changed = [409, "holdChanged"];
+      assert.deepEqual(await change("release", { reason: "settled", heldAt: null }), changed);
+      assert.equal(await change("hold", { reason: "claim", heldAt: null }), 200);
+      // A page that was opened before shows none.
+      assert.deepEqual(await change("hold", { reason: "another claim", heldAt: null }), changed);
+      const earlier = { reason: "settled", heldAt: "2026-03-04T01:30:00.000Z" };
+      assert.deepEqual(await change("release", earlier), changed);
+      const hold = await holdNow();
+      assert.equal(hold?.reason, "claim");
+      assert.deepEqual(await change("release", { reason: "settled" }), [400, "badRequest"]);
+      assert.equal(await change("release", { reason: "settled", heldAt: hold?.heldAt }), 200);
+      assert.deepEqual(await change("release", { reason: "settled", heldAt: hold?.heldAt }), changed);
+      assert.equal(await holdNow(), null);
     }));
 
   it("end a session with the right, the password or the login that a deploy takes away", () =>

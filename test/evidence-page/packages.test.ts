@@ -341,10 +341,13 @@ describe("the packages on the evidence page", () => {
     serve(["a1"], async (served) => {
       const [one] = await search(served, "PO-a1");
       const id = encodeURIComponent(one?.packageId ?? "");
-      const change = async (what: string): Promise<{ hold: { person: string; reason: string } | null }> =>
-        (await served.post(`api/packages/${id}/${what}`, { reason: "a claim" }, headers)).json() as never;
-      const { hold } = await change("hold");
+      type Changed = { readonly hold: { heldAt: string; person: string; reason: string } | null };
+      const change = async (what: string, heldAt: string | null): Promise<Changed> =>
+        (
+          await served.post(`api/packages/${id}/${what}`, { reason: "a claim", heldAt }, headers)
+        ).json() as never;
+      const { hold } = await change("hold", null);
       assert.deepEqual([hold?.person, hold?.reason], ["Anna", "a claim"]);
-      assert.equal((await change("release")).hold, null);
+      assert.equal((await change("release", hold?.heldAt ?? null)).hold, null);
     }));
 });

@@ -82,7 +82,7 @@ export async function searchPackages(text: string, signal: AbortSignal): Promise
   return v.parse(found, await call(`packages?${path}`, { signal }));
 }
 
-export async function readPackage(id: string, signal: AbortSignal): Promise<Evidence> {
+export async function readPackage(id: string, signal: AbortSignal | null = null): Promise<Evidence> {
   return v.parse(evidence, await call(one(id), { signal }));
 }
 
@@ -90,8 +90,10 @@ export async function verifyPackage(id: string): Promise<Verification> {
   return v.parse(verification, await post(`${one(id)}/verify`));
 }
 
-export async function changeHold(id: string, what: "hold" | "release", reason: string): Promise<Evidence> {
-  return v.parse(evidence, await post(`${one(id)}/${what}`, { reason }));
+/** Puts a package on hold, or releases it from the hold that it has. Is refused if its hold is not this one. */
+export async function changeHold({ packageId, hold }: Evidence, reason: string): Promise<Evidence> {
+  const [what, heldAt] = hold === null ? ["hold", null] : ["release", hold.heldAt];
+  return v.parse(evidence, await post(`${one(packageId)}/${what}`, { reason, heldAt }));
 }
 
 /** Asks for a ZIP of some packages; resolves with the address of its download. */
