@@ -56,4 +56,16 @@ describe("a package on the evidence page", () => {
         assert.equal(await page.locator("#hold-problem").innerText(), "");
       },
     ));
+
+  it("says why it cannot be shown for as long as it is not", () =>
+    open(
+      () => "nobody",
+      async (page) => {
+        await page.locator("article [role=alert]", { hasText: "There is no such package." }).waitFor();
+        assert.equal(await page.locator("#notice.shown").count(), 0);
+        assert.deepEqual(await faultsOfPage(page), []);
+        await page.click("#back");
+        await page.locator("#results li").waitFor();
+      },
+    ));
 });

@@ -2,7 +2,7 @@ import type { VNode } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import { CopyButton } from "../../ui/copy-button.tsx";
-import { fileAddress, readPackage } from "./api.ts";
+import { fileAddress, readPackage, RequestError } from "./api.ts";
 import { ExportButton } from "./export-button.tsx";
 import { Hold } from "./hold.tsx";
 import { Marks } from "./marks.tsx";
@@ -116,12 +116,20 @@ function Files({ one, shared }: PartProps): VNode {
 export function PackageView({ id, shared }: { readonly id: string; readonly shared: Shared }): VNode {
   const { words, say, fail } = shared;
   const [one, setOne] = useState<Evidence>();
+  /** Why it cannot be shown. It stays on the page, which would be blank otherwise. */
+  const [problem, setProblem] = useState("");
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     const leaving = new AbortController();
     readPackage(id, leaving.signal).then(
       (found) => !leaving.signal.aborted && setOne(found),
-      (error: unknown) => !leaving.signal.aborted && fail(error),
+      (error: unknown) => {
+        if (error instanceof RequestError && error.status !== 401 && !leaving.signal.aborted) {
+          setProblem(error.text ?? words.sayReason(error.reason));
+        } else if (!leaving.signal.aborted) {
+          fail(error);
+        }
+      },
     );
     return () => leaving.abort();
   }, [id]);
@@ -133,6 +141,9 @@ export function PackageView({ id, shared }: { readonly id: string; readonly shar
         <a href="#" id="back">
           {words.say("back")}
         </a>
+      </p>
+      <p class="problem" role="alert">
+        {problem}
       </p>
       {one !== undefined && (
         <>
