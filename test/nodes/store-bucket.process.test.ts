@@ -25,7 +25,8 @@ describe("dimensioner-store with PostgreSQL and a bucket, in two real Node-REDs"
     database = await server.makeDatabase();
     stub = await startStub();
     simulator = await startSimulator();
-    const start = () => startNodeRed({ major: nodeRedMajor, env: { PGPASSWORD: server.admin.password } });
+    const start = () =>
+      startNodeRed({ major: nodeRedMajor, env: { PGPASSWORD: server.admin.password, RETAIN_DAYS: "30" } });
     nodeReds.push(...(await Promise.all([start(), start()])));
   });
   after(async () => {
@@ -127,6 +128,7 @@ describe("dimensioner-store with PostgreSQL and a bucket, in two real Node-REDs"
       "good bucketConditional",
       "bad bucketLockMissing",
     ]);
+    assert.equal((await test({ retainDays: "${RETAIN_DAYS}" })).at(-1), "bad bucketLockMissing");
     assert.deepEqual(await test({ bucket: "another" }), ["bad bucketMissing"]);
     assert.deepEqual(await test({ endpoint: "http://127.0.0.1:9" }), ["bad bucketUnreachable"]);
     for (const values of [

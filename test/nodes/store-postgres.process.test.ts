@@ -39,7 +39,7 @@ describe("dimensioner-store with PostgreSQL, in two real Node-REDs", () => {
 
   const start = (): Promise<NodeRed> =>
     // Whoever deploys with a blank password has this one, and must not be able to read it at another server.
-    startNodeRed({ major: nodeRedMajor, env: { PGPASSWORD: "of the environment" } });
+    startNodeRed({ major: nodeRedMajor, env: { PGPASSWORD: "of the environment", POOL_SIZE: "2" } });
 
   const place = () => ({ host: "127.0.0.1", port: server.port, databaseName: database });
   const flow = (): object[] => {
@@ -118,6 +118,10 @@ describe("dimensioner-store with PostgreSQL, in two real Node-REDs", () => {
   it("says in Test connection whether a database without tables can be used, and changes nothing", async () => {
     assert.deepEqual(said(await test(first(), { id: "new" })), ["good postgresEmpty"]);
     assert.equal(await countOf("SELECT count(*) FROM pg_namespace WHERE nspname = 'dimensioner'"), 0);
+    assert.deepEqual(said(await test(first(), { id: "new", poolSize: "${POOL_SIZE}" })), [
+      "good postgresEmpty",
+    ]);
+    assert.deepEqual(said(await test(first(), { id: "new", poolSize: "${NONE}" })), ["bad configInvalid"]);
     assert.deepEqual(said(await test(first(), { password: "wrong" })), ["bad postgresLogin"]);
     assert.deepEqual(said(await test(first(), { port: 9 })), ["bad postgresUnreachable"]);
     assert.deepEqual(said(await test(first(), { databaseName: "none" })), ["bad postgresMissing"]);

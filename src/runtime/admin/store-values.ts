@@ -55,7 +55,7 @@ export function bucketOf(RED: NodeAPI, given: StoreValues, keys: BucketKeys): Bu
     endpoint: resolved("endpoint", given.endpoint),
     region: resolved("region", given.region),
     pathStyle: reader.flag("pathStyle", true, resolved("pathStyle", String(given.pathStyle))),
-    retainDays: reader.number("retainDays", retainDays, given.retainDays),
+    retainDays: reader.number("retainDays", retainDays, resolved("retainDays", String(given.retainDays))),
   };
   return readBucket(settings, keys, { workFolder: workFolderOf(RED, given.id), reader });
 }
@@ -76,7 +76,7 @@ export function databaseOf(RED: NodeAPI, given: StoreValues): DatabaseLocation {
     user: resolved("user", given.user),
     password: "",
     tls: given.tls,
-    poolSize: reader.number("poolSize", poolSize, given.poolSize),
+    poolSize: reader.number("poolSize", poolSize, resolved("poolSize", String(given.poolSize))),
   };
   return readLocation(RED, id, settings, reader);
 }
