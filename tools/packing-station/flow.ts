@@ -41,9 +41,11 @@ const screen = templateOf(
 );
 const chartColors = ["#1f7ad1", "#d62839", "#ff7f0e", "#2ca02c", "#a347e1"];
 const chart = chartOf(flow.idOf("group Shift"), "hour", chartColors);
-const station = ["state", "packer", "doubts", "results", "screens", "messages"].map(
-  (name) => `station/${name}.cjs`,
-);
+const station = [
+  ...["state", "packer", "doubts", "results", "screens"].map((name) => `station/${name}.cjs`),
+  "../dashboard-flows/hours.cjs",
+  "station/messages.cjs",
+];
 
 const commands = ["Start or discard the video", "Measure the parcel"] as const;
 /** How many links lead to a place where a wire would run across the canvas. */

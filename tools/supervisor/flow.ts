@@ -105,7 +105,7 @@ export function writeSupervisor(): string {
     flow.functionNode(
       "Supervisor",
       [640, 260],
-      ["supervisor.cjs"],
+      ["supervisor.cjs", "../dashboard-flows/hours.cjs"],
       { initialize: flow.source("supervisor-start.cjs") },
       ["To the page 1"],
       ["Alarm"],

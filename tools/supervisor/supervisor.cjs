@@ -142,13 +142,10 @@ function rowsOf(all) {
 }
 
 function barsOf(all) {
-  return all.flatMap(({ name, hours }) =>
-    Object.entries(hours).map(([hour, { parcels }]) => ({
-      hour: `${String(new Date(`${hour}:00:00Z`).getHours()).padStart(2, "0")}:00`,
-      series: name,
-      count: parcels,
-    })),
+  const counts = all.flatMap(({ name, hours }) =>
+    Object.entries(hours).map(([hour, { parcels }]) => ({ hour, series: name, count: parcels })),
   );
+  return rowsByHour(counts);
 }
 
 /** The same again would make the table and the charts draw themselves again. */

@@ -156,14 +156,11 @@ function stateFor(station, socketId, withTexts) {
 }
 
 function chartFor(station, socketId) {
-  const rows = Object.entries(station.shift.hours).flatMap(([hour, one]) => {
-    const local = `${String(new Date(`${hour}:00:00Z`).getHours()).padStart(2, "0")}:00`;
-    return [
-      { hour: local, series: t.parcels, count: one.parcels },
-      { hour: local, series: t.failures, count: one.failures },
-    ];
-  });
-  return { payload: rows, _client: { socketId } };
+  const counts = Object.entries(station.shift.hours).flatMap(([hour, { parcels, failures }]) => [
+    { hour, series: t.parcels, count: parcels },
+    { hour, series: t.failures, count: failures },
+  ]);
+  return { payload: rowsByHour(counts), _client: { socketId } };
 }
 
 /** Example 31, the supervisor's page, reads this: how every station of this tab is, whether a page shows it or not. */
