@@ -215,6 +215,22 @@ describe(`example 31, the supervisor, in a browser on Node-RED ${nodeRedMajor}`,
     }
   });
 
+  it("takes the docks of a deleted flow off the page when somebody has acknowledged that it is not running", async () => {
+    const { nodeRed, nodes } = run;
+    const { id } = nodes.find(({ label }) => label === "30 Packing station") ?? assert.fail();
+    const watching = changed(nodes, { STOPPED_AFTER: "2" });
+    await nodeRed.deploy(watching.filter((one) => one.id !== id && one["z"] !== id));
+    await dock("dock-1", "stopped").waitFor();
+    await page.page.locator('[data-test="name"]').fill("Eva");
+    await alarm("30 Packing station").getByRole("button").click();
+    await dock("dock-1", "stopped").waitFor({ state: "detached" });
+    await alarm("30 Packing station").waitFor({ state: "detached" });
+    const ended = page.page.locator('[data-test="log"] li', { hasText: "30 Packing station" });
+    await ended.waitFor({ state: "attached" });
+    await nodeRed.deploy(watching);
+    await dock("dock-1", "idle").waitFor();
+  });
+
   it("speaks German, and says when the flow of the stations is not running", async () => {
     const { nodeRed, nodes } = run;
     const german = changed(nodes, { LANGUAGE: "de", STOPPED_AFTER: "2" });

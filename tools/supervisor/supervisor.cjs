@@ -13,12 +13,21 @@ const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[na
 const shown = (number, digits = 0) =>
   number.toLocaleString(env.get("LANGUAGE"), { maximumFractionDigits: digits });
 
+const isRunning = ({ at }) => now - at < 1000 * Number(env.get("STOPPED_AFTER"));
+const stoppedKey = ({ tab }) => `stopped ${tab}`;
+
 /** The docks of all tabs with packing stations. */
 function docks() {
-  const limit = 1000 * Number(env.get("STOPPED_AFTER"));
-  return Object.values(global.get("packingStations") ?? {}).flatMap(({ at, tab, stations }) =>
-    stations.map((one) => ({ ...one, tab, runs: now - at < limit })),
+  return Object.values(global.get("packingStations") ?? {}).flatMap((one) =>
+    one.stations.map((dock) => ({ ...dock, tab: one.tab, runs: isRunning(one) })),
   );
+}
+
+/** Nothing else ends the alarm of a tab that was deleted. A tab that runs again writes its docks again within a second. */
+function forgetStopped(key) {
+  const tabs = Object.entries(global.get("packingStations") ?? {});
+  const others = tabs.filter(([, one]) => isRunning(one) || stoppedKey(one) !== key);
+  global.set("packingStations", Object.fromEntries(others));
 }
 
 /** What is wrong now, each with a key of its own. */
@@ -27,7 +36,7 @@ function problems(all) {
   const say = (key, text, values) => found.set(key, fill(text, values));
   for (const { name, tab, runs, device, peer, phase, parcel, phaseAt } of all) {
     if (!runs) {
-      say(`stopped ${tab}`, t.alarmStopped, { tab });
+      say(stoppedKey({ tab }), t.alarmStopped, { tab });
     } else {
       if (peer?.ok === false) {
         say(`device ${device}`, t.alarmDevice, { device, text: peer.text });
@@ -96,6 +105,7 @@ function acknowledge({ id, name }) {
   const alarm = Object.values(kept.alarms).find((one) => one.id === id);
   if (alarm !== undefined && by !== "" && !alarm.by) {
     Object.assign(alarm, { by, at: now });
+    forgetStopped(alarm.key);
   }
 }
 
