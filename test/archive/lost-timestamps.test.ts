@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { appendFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { timestampArchive, verifyArchive, type Finding } from "../../src/index.ts";
+import { dirname, join } from "node:path";
+import { exportPackages, timestampArchive, verifyArchive, type Finding } from "../../src/index.ts";
+import { sha256Of } from "../../src/model/sha256.ts";
 import { withFolder } from "../media/support.ts";
 import { hasOpenSsl, startAuthority, type Authority } from "../timestamp/authority.ts";
 import { fixtures } from "../timestamp/fixtures.ts";
 import { fillArchive } from "./packages.ts";
+import { readZip } from "./read-zip.ts";
 import { databaseOf } from "./store.ts";
 
 const roots = join(fixtures, "root.crt");
@@ -74,4 +76,35 @@ describe("archive: time stamps that somebody deleted or changed", () => {
       await stamp(root);
       assert.deepEqual(await verify(root, roots), { verdict: "ok", said: [] });
     }));
+
+  it("a signed manifest changed in an export, with its hash in the list of hashes, is a finding", () =>
+    withFolder((to) =>
+      withFolder(async (root) => {
+        const [path = ""] = await fillArchive(root, ["m0"]);
+        await stamp(root);
+        const options = { database: databaseOf(root), by: "all", to } as const;
+        const exported = await exportPackages(root, options);
+        const folder = join(to, "extracted");
+        for (const { name, content } of await readZip(exported.path)) {
+          await mkdir(dirname(join(folder, name)), { recursive: true });
+          await writeFile(join(folder, name), content);
+        }
+        const check = async () => {
+          const findings: Finding[] = [];
+          const onFinding = (one: Finding) => findings.push(one);
+          const { verdict } = await verifyArchive(folder, { timestampRoots: roots, onFinding });
+          return { verdict, said: findings.map(({ kind, problem }) => `${kind}: ${problem}`) };
+        };
+        assert.deepEqual(await check(), { verdict: "ok", said: [] });
+        const file = join(folder, "packages", path, "manifest.json");
+        const before = await readFile(file, "utf8");
+        const changed = before.replace("ORDER-1", "ORDER-2");
+        await writeFile(file, changed);
+        const sums = join(folder, "SHA256SUMS");
+        const hashes = await readFile(sums, "utf8");
+        await writeFile(sums, hashes.replace(sha256Of(before), sha256Of(changed)));
+        const problem = `the manifest that was time-stamped, that of ${path}, has been changed`;
+        assert.deepEqual(await check(), { verdict: "wrong", said: [`timestamp: ${problem}`] });
+      }),
+    ));
 });

@@ -92,12 +92,9 @@ export async function* checkTimestamps(
       yield found(name, `the time stamp of the package ${kept.about.package} is not valid: ${verified}`);
       continue;
     }
-    if (parts.exported === undefined && !(await hasManifest(kept, parts))) {
-      const path = kept.about.package;
-      yield found(
-        name,
-        `the manifest that was time-stamped, that of ${path}, is missing or has been changed`,
-      );
+    if (!(await hasManifest(kept, parts))) {
+      const what = parts.exported === undefined ? "is missing or has been changed" : "has been changed";
+      yield found(name, `the manifest that was time-stamped, that of ${kept.about.package}, ${what}`);
       continue;
     }
     if (verified.root === null) {
@@ -136,8 +133,18 @@ export function tryVerify(
   }
 }
 
-/** The manifest may be outside the checked folder, or may have been pruned since. */
-async function hasManifest({ about }: KeptTimestamp, { root, disk, pruned }: CheckParts): Promise<boolean> {
+/**
+ * The manifest may be outside the checked folder, or may have been pruned since. In an export it may be that of a later
+ * package, which is not there.
+ */
+async function hasManifest(
+  { about }: KeptTimestamp,
+  { root, disk, pruned, exported, seen }: CheckParts,
+): Promise<boolean> {
+  if (exported !== undefined) {
+    const there = (await seen.at([about.package])).get(about.package);
+    return there === undefined || there.sha256 === about.manifestSha256;
+  }
   const manifest = await loadManifestWithin(root, `${about.package}/${manifestFileName}`, disk);
   const isThere = typeof manifest === "object" && manifest.sha256 === about.manifestSha256;
   return isThere || (await pruned?.has(about.manifestSha256)) === true;
