@@ -63,11 +63,17 @@ export function findRoot(
   // only add conditions: how many issuers a certificate allows below it. That is why none needs to be tried again, and
   // certificates that have all issued each other do not make more ways than there are certificates.
   const untried = new Set(others);
+  const allowances = new Allowances(at);
   let reached: readonly X509Certificate[] = [certificate];
   for (let issuersBelow = 0; issuersBelow <= mostIssuers; issuersBelow++) {
     const next: X509Certificate[] = [];
     for (const one of reached) {
-      const canIssue = (issuer: X509Certificate): boolean => isIssuer(issuer, one, issuersBelow, at);
+      const canIssue = (issuer: X509Certificate): boolean =>
+        issuer.ca &&
+        issuer.fingerprint256 !== one.fingerprint256 &&
+        one.checkIssued(issuer) &&
+        issuersBelow <= allowances.of(issuer) &&
+        one.verify(issuer.publicKey);
       const itself = roots.find(({ fingerprint256 }) => fingerprint256 === one.fingerprint256);
       const root = itself ?? roots.find(canIssue);
       if (root !== undefined) {
@@ -83,22 +89,35 @@ export function findRoot(
   throw new ProblemError(phrase("timestampUntrusted", { name: nameOf(certificate) }));
 }
 
-function isIssuer(issuer: X509Certificate, of: X509Certificate, issuersBelow: number, at: Date): boolean {
-  if (!issuer.ca || issuer.fingerprint256 === of.fingerprint256 || !of.checkIssued(issuer)) {
-    return false;
+/**
+ * How many issuers a certificate allows below it; -1 if it may not issue others, or not at that time, or cannot be read. A server
+ * may send large ones that all have issued each other, so each is read once.
+ */
+class Allowances {
+  readonly #at: Date;
+  readonly #read = new Map<X509Certificate, number>();
+
+  constructor(at: Date) {
+    this.#at = at;
   }
+
+  of(issuer: X509Certificate): number {
+    const known = this.#read.get(issuer);
+    const most = known ?? readAllowance(issuer, this.#at);
+    this.#read.set(issuer, most);
+    return most;
+  }
+}
+
+function readAllowance(issuer: X509Certificate, at: Date): number {
   try {
     const extensions = readExtensions(issuer);
     checkKnown(issuer, extensions);
     checkValid(issuer, at);
-    return (
-      of.verify(issuer.publicKey) &&
-      mayBeUsed(extensions, "certificateSigning") &&
-      issuersBelow <= mostBelow(extensions)
-    );
+    return mayBeUsed(extensions, "certificateSigning") ? mostBelow(extensions) : -1;
   } catch (error) {
     if (error instanceof ProblemError) {
-      return false;
+      return -1;
     }
     throw error;
   }

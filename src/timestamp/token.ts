@@ -93,9 +93,12 @@ const failures: Readonly<Record<number, string>> = {
   25: "systemFailure",
 };
 
+/** Bytes of PKIFailureInfo: no bit above the 31st has ever been defined. */
+const failureBytes = 4;
+
 function wordsOf(block: Block): string[] {
   if (block instanceof BitString) {
-    const bits = [...block.valueBlock.valueHexView].flatMap((byte) =>
+    const bits = [...block.valueBlock.valueHexView.subarray(0, failureBytes)].flatMap((byte) =>
       [7, 6, 5, 4, 3, 2, 1, 0].map((bit) => (byte >> bit) % 2 === 1),
     );
     return bits.flatMap((isSet, bit) => (isSet ? [failures[bit] ?? `bit ${bit}`] : []));

@@ -12,6 +12,25 @@ const roots = certificates("root");
 /** Of 3,000 bytes, so many are changed that every part of a time stamp is among them. */
 const everyByte = 4;
 
+/** As many bytes as a response may have, each a part of an object identifier. */
+const parts = Buffer.alloc(255_000, 0x7f);
+
+/** A value in DER, with its length in three bytes. */
+function value(tag: number, ...content: readonly (readonly number[] | Buffer)[]): Buffer {
+  const bytes = Buffer.concat(content.map((part) => Buffer.from(part)));
+  const length = Buffer.alloc(4, 0x83);
+  length.writeUIntBE(bytes.length, 1, 3);
+  return Buffer.concat([Buffer.from([tag]), length, bytes]);
+}
+
+function lengthened(tag: number, content: Buffer): Buffer {
+  return Buffer.concat([Buffer.from([tag, 0x86, 0, 0, 0]), value(tag, content).subarray(2)]);
+}
+
+function identifiers(count: number, identifier: Buffer): Buffer[] {
+  return Array.from({ length: count }, () => identifier);
+}
+
 /** What a verification says is wrong. */
 function problemOf(work: () => unknown): string {
   try {
@@ -184,6 +203,37 @@ describe("time stamps: verification of what OpenSSL has signed", () => {
       );
     }
   });
+
+  for (const [what, response] of [
+    [
+      "a failure in 256 KB of bits",
+      value(0x30, value(0x30, value(0x02, [2]), value(0x03, [0], Buffer.alloc(255_000, 0xff)))),
+    ],
+    ["an object identifier of 256 KB", value(0x30, value(0x30, value(0x02, [0])), value(0x06, parts))],
+    [
+      "many object identifiers",
+      value(0x30, value(0x30, value(0x02, [0])), ...identifiers(4_000, value(0x06, parts.subarray(0, 60)))),
+    ],
+    ["one in a list that says it is none", value(0x10, value(0x06, parts))],
+    ["one that says it is a list", value(0x30, value(0x26, parts))],
+    ["one behind a text that says it is a list", value(0x30, value(0x2c, [4, 0x7f]), value(0x06, parts))],
+    ["one with a number of its tag in two bytes", Buffer.concat([Buffer.from([0x1f]), value(0x06, parts)])],
+    ["one whose end is not said", value(0x30, Buffer.concat([Buffer.from([0x06, 0x80]), parts]))],
+    ["one whose length has leading zeros", value(0x30, lengthened(0x06, parts))],
+  ] as const) {
+    it(`refuses ${what} quickly`, () => {
+      const took = Array.from({ length: 5 }, () => {
+        const before = process.cpuUsage();
+        assert.match(
+          problemOf(() => verifyTimestamp(response, request, roots)),
+          /^(?:it is not a time stamp as RFC 3161 defines it$|the server refused the request: badAlg, )/,
+        );
+        return process.cpuUsage(before).user / 1000;
+      });
+      const best = Math.min(...took);
+      assert.ok(best < 50, `${best} ms of the processor's time`);
+    });
+  }
 
   it("reads certificates from a file with other text, and names a damaged one", () => {
     const pem = fixture("root.crt").toString();
