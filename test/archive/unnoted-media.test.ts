@@ -1,20 +1,22 @@
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { Archives } from "../../src/archive/jobs/archives.ts";
 import type { Intent } from "../../src/archive/packages/intent.ts";
 import { StoreDatabases } from "../../src/store/store-databases.ts";
 import { resultCodes } from "../../src/store/sqlite-errors.ts";
 import { failureError, unansweredError } from "../../src/store/sqlite-failures.ts";
-import { withFolder } from "../media/support.ts";
+import { rejectsWith, systemError, watchedDisk, withFolder } from "../media/support.ts";
 import { testThreads } from "../store/support.ts";
-import { ScriptedCloud, ScriptedDevice } from "./scripted-sources.ts";
+import { ScriptedCloud, ScriptedDevice, videoOf } from "./scripted-sources.ts";
 import { storeIn } from "./store.ts";
 import { intentOf, openArchive, pictureOf, readPackages, sha256Of, until, workFolders } from "./support.ts";
 
 const pictures = ["annotated", "color"] as const;
-const measured: Intent = {
+const measured = {
   ...intentOf("1", { media: "pictures", raw: '{"errorCode":0}', measurement: "{}\n" }),
   measuredBy: { id: "dock", name: "Dock 4", imageIdentifier: "i-1", images: [...pictures], videoAt: null },
-};
+} satisfies Intent;
 
 /** A device that has each picture once. */
 class ForgetfulDevice extends ScriptedDevice {
@@ -103,6 +105,81 @@ describe("archive: media that are stored while the database cannot note them", (
         await opened.close();
         assert.equal((await readPackages(root)).size, 1);
         assert.deepEqual(await workFolders(root), []);
+      });
+    });
+
+    it(`of a device are kept over a restart (adding them ${effect})`, async () => {
+      await withFolder(async (root) => {
+        const { databases, device } = given();
+        databases.left = 1_000;
+        device.keeps = "ORDER-1";
+        const cloud = new ScriptedCloud({ id: "image", type: "image/jpeg" });
+        const open = () =>
+          openArchive(root, undefined, {
+            store: storeIn(root, databases),
+            cloud: () => cloud,
+            device: () => device,
+          });
+        const first = await open();
+        const submission = await first.runner.submit({
+          ...measured,
+          measuredBy: { ...measured.measuredBy, videoAt: "2026-11-02T10:00:00.000Z" },
+        });
+        submission.end().catch(() => undefined);
+        await until(() => submission.running?.state === "trouble", "it is held up");
+        await first.close();
+        databases.left = 0;
+        device.keeps = "another";
+        const second = await open();
+        const [resumed] = second.runner.resume(() => true);
+        const { manifest } = (await resumed?.end()) ?? assert.fail("no job");
+        resumed?.messageSent();
+        assert.deepEqual([manifest.complete, manifest.missing], [true, []]);
+        assert.deepEqual(
+          manifest.items.map(({ sha256 }) => sha256).toSorted(),
+          [...expected, sha256Of(videoOf("ORDER-1"))].toSorted(),
+        );
+        await second.close();
+        assert.equal((await readPackages(root)).size, 1);
+        assert.deepEqual(await workFolders(root), []);
+      });
+    });
+
+    it(`of a device are kept aside if their job is reset before it can go on (adding them ${effect})`, async () => {
+      await withFolder(async (root) => {
+        const { databases, device, cloud } = given();
+        databases.left = 1_000;
+        let isBroken = false;
+        const disk = watchedDisk((call, [path]) => {
+          if (isBroken && call === "readdir" && String(path).endsWith("media")) {
+            throw systemError("EIO");
+          }
+        });
+        const open = () =>
+          openArchive(root, undefined, {
+            disk,
+            store: storeIn(root, databases),
+            cloud: () => cloud,
+            device: () => device,
+          });
+        const first = await open();
+        const submission = await first.runner.submit(measured);
+        submission.end().catch(() => undefined);
+        await until(() => submission.running?.state === "trouble", "it is held up");
+        await first.close();
+        const second = await open();
+        isBroken = true;
+        const resumed = [...second.runner.resume(() => true)][0] ?? assert.fail("no job");
+        await until(() => resumed.running?.state === "trouble", "it is held up again");
+        isBroken = false;
+        resumed.running?.drop();
+        resumed.messageSent(await rejectsWith(resumed.end(), "ERR_CANCELLED", "cancelledReset"));
+        await until(async () => (await workFolders(root)).length === 0, "the work folder is moved");
+        const kept = join(second.archive.work.asidePath(resumed.running?.job.id ?? ""), "media");
+        for (const picture of pictures) {
+          assert.deepEqual(await readFile(join(kept, `${picture}.jpg`)), pictureOf(`${picture} of i-1`));
+        }
+        await second.close();
       });
     });
 

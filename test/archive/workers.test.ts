@@ -9,6 +9,7 @@ import { readPostgresUrl } from "../../src/store/postgres-address.ts";
 import { rejectsWith, withFolder } from "../media/support.ts";
 import { postgresOptions } from "../store/databases.ts";
 import { verify } from "./packages.ts";
+import { ScriptedDevice } from "./scripted-sources.ts";
 import { openSharedStore } from "./shared-store.ts";
 import { simulatedCloudOfSuite } from "./simulated-cloud.ts";
 import {
@@ -17,6 +18,8 @@ import {
   openArchive,
   pictureOf,
   readPackages,
+  sha256Of,
+  until,
   workFolders,
   type Opened,
 } from "./support.ts";
@@ -33,17 +36,17 @@ describe("archive: several workers on one PostgreSQL database and one folder", (
   const isMine = () => true;
 
   async function withWorkers(
-    act: (open: () => Promise<Worker>, root: string, url: string) => Promise<void>,
+    act: (open: (device?: ScriptedDevice) => Promise<Worker>, root: string, url: string) => Promise<void>,
   ): Promise<void> {
     // No lease is renewed after a test has ended it, and a worker that is closed has ended its own, however long that takes.
     const options = { ...(await postgresOptions()), leaseSeconds: 3_600, closeWithinMs: 60_000 };
     const workers: Worker[] = [];
     await withFolder(async (root) => {
-      const open = async (): Promise<Worker> => {
+      const open = async (device = new ScriptedDevice()): Promise<Worker> => {
         const { store, database } = await openSharedStore(root, options);
         const { worker } = database;
         const opened = {
-          ...(await openArchive(root, cloud.client, { store })),
+          ...(await openArchive(root, cloud.client, { store, device: () => device })),
           id: worker.id,
           query: (sql: string) => database.transaction([{ sql }]),
           async endLease() {
@@ -102,6 +105,30 @@ describe("archive: several workers on one PostgreSQL database and one folder", (
           ["waiting", 1, second.id],
         ],
       );
+    });
+  });
+
+  it("one takes over what another one has stored of a device and could not note", async () => {
+    await withWorkers(async (open, root) => {
+      const [first, second] = [await open(new ScriptedDevice("color")), await open()];
+      await first.query("ALTER TABLE job_media ADD CONSTRAINT none CHECK (false) NOT VALID");
+      const begun = await first.runner.submit({
+        ...intentOf("1", { origin: null, media: "none", raw: "{}", waitMs: 60_000 }),
+        measuredBy: { id: "dock", name: "Dock", imageIdentifier: "i-1", images: ["color"], videoAt: null },
+      });
+      await until(() => begun.running?.state === "trouble", "it cannot be noted");
+      await first.endLease();
+      assert.equal((await second.archive.takeOver({ node: "node", isMine })).count, 1);
+      await first.query("ALTER TABLE job_media DROP CONSTRAINT none");
+      begun.messageSent(await rejectsWith(begun.end(), "ERR_CANCELLED", "cancelledTaken"));
+      const [resumed] = second.runner.resume(isMine);
+      const { manifest } = await (resumed ?? assert.fail("no job")).end();
+      resumed?.messageSent();
+      assert.deepEqual(
+        manifest.items.map(({ description, sha256 }) => [description, sha256]),
+        [["color", sha256Of(pictureOf("color of i-1"))]],
+      );
+      assert.equal((await readPackages(root)).size, 1);
     });
   });
 

@@ -39,7 +39,7 @@ async function tidy(
   const ended = await earlier.withoutMedia(names);
   const movedAside: string[] = [];
   for (const name of names) {
-    if (ended.has(name)) {
+    if (ended.has(name) && !(await work.hasNoted(name))) {
       await work.remove(name);
       continue;
     }

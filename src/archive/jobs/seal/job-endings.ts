@@ -143,7 +143,8 @@ export class JobEndings {
     // Before the job has ended: then nothing knows any more that its media are staged.
     const kept = media.length === 0 ? 0 : ((await this.#aside?.keep(id, media))?.kept ?? 0);
     await this.#jobs.failed(id, error);
-    if (kept === media.length) {
+    // What an earlier process has stored is not known before the job is prepared.
+    if (kept === media.length && !(await this.#work.hasNoted(id))) {
       await this.#remove(job);
       return kept === 0 ? null : (this.#aside?.addressOf(id) ?? null);
     }

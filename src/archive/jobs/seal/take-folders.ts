@@ -1,5 +1,6 @@
 import { basename, dirname, join } from "node:path";
 import { systemCode } from "../../../media/disk.ts";
+import { isNote, noteOf } from "./item-notes.ts";
 import { exists, removeTree, type ArchiveDisk } from "../../archive-disk.ts";
 
 /** The folder of a job in the work folders of a worker. */
@@ -47,7 +48,7 @@ async function takeFolder(other: string, { folder, make }: JobFolder, disk: Arch
   }
 }
 
-/** Named media become those of the job, and the rest is removed. */
+/** Named media, and those with a note of what they are, become those of the job, and the rest is removed. */
 async function sortTaken(job: JobFolder, disk: ArchiveDisk): Promise<void> {
   if (!(await exists(job.folder, disk))) {
     return;
@@ -63,11 +64,13 @@ async function sortTaken(job: JobFolder, disk: ArchiveDisk): Promise<void> {
 }
 
 async function moveMedia(from: string, job: JobFolder, disk: ArchiveDisk): Promise<void> {
-  for (const name of await disk.readdir(from)) {
+  const names = await disk.readdir(from);
+  // A note comes after its medium: a kill between the two does not take it from it.
+  for (const name of names.toSorted((a, b) => Number(isNote(a)) - Number(isNote(b)))) {
     const path = join(from, name);
     if ((await disk.lstat(path)).isDirectory()) {
       await moveMedia(path, job, disk);
-    } else if (job.isMedium(name)) {
+    } else if (job.isMedium(name) || isNote(name) || names.includes(noteOf(name))) {
       await disk.rename(path, join(job.media, name));
     }
   }

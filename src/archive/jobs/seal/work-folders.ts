@@ -11,6 +11,7 @@ import {
   workFolderName,
   type ArchiveDisk,
 } from "../../archive-disk.ts";
+import { hasNotedMedium } from "./item-notes.ts";
 import { takeFolders } from "./take-folders.ts";
 
 const mediaName = "media";
@@ -136,6 +137,11 @@ export class WorkFolders {
     for (const folder of [this.of(jobId), this.#jobFolder(jobId), this.root]) {
       await syncFolder(folder, this.#disk, diskFacts);
     }
+  }
+
+  /** Whether a job has media of a device that its rows may not name. */
+  async hasNoted(jobId: string): Promise<boolean> {
+    return await hasNotedMedium(this.of(jobId), this.#disk);
   }
 
   /** Moves the named media into the folder that becomes the package; returns that folder. */

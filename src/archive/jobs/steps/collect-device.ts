@@ -2,6 +2,7 @@ import { DimensionerError, type ErrorCode } from "../../../errors/dimensioner-er
 import { eachTransfer } from "../../../media/each-transfer.ts";
 import type { Download } from "../../../model/download.ts";
 import type { CollectedMedia } from "./collected-media.ts";
+import { writeNote } from "../seal/item-notes.ts";
 import { deviceVideoSlot, pictureSlot } from "./item-slots.ts";
 import type { JobWork, StepJob } from "./job-work.ts";
 import type { DeviceSource, TransferOptions } from "./media-source.ts";
@@ -65,9 +66,10 @@ export async function collectDevice(running: StepJob, { device }: JobWork): Prom
         return isVideo ? eachTransfer(download, refuseOther) : download;
       };
       const item = await storeItem(root, job.id, begin, facts, { surface, host, signal });
-      // The device may have deleted it before a restart.
-      await root.work.sync(job.id);
       job.unnoted.set(slot, item);
+      // The device may have deleted it before a restart.
+      await writeNote(root.work.of(job.id), slot, item, root.disk);
+      await root.work.sync(job.id);
       failure = await noteOrTell(running);
     } catch (error) {
       const isGone = error instanceof DimensionerError && absentCodes.has(error.code);

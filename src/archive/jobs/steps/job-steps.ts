@@ -13,7 +13,7 @@ import { hasContent } from "../table/open-job.ts";
 import { searchOf } from "../table/searches.ts";
 import { positionOf } from "./item-slots.ts";
 import { isUnchanged } from "./store-item.ts";
-import { noteStored, noteStoredBefore } from "./unnoted-media.ts";
+import { findUnnoted, noteStored, noteStoredBefore } from "./unnoted-media.ts";
 
 type Step = (running: StepJob, work: JobWork) => Promise<Move>;
 
@@ -93,6 +93,7 @@ async function prepare(running: StepJob, work: JobWork): Promise<Move> {
   const isNew = running.isFirstTry && !running.isTakenOver;
   if (running.isUnchecked) {
     await checkItems(running);
+    await findUnnoted(running);
     running.isUnchecked = false;
   }
   await root.work.make(job.id);

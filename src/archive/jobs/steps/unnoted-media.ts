@@ -1,3 +1,4 @@
+import { readNotes, removeNote } from "../seal/item-notes.ts";
 import type { OpenJob } from "../table/open-job.ts";
 import type { StepJob } from "./job-work.ts";
 import { isUnchanged, namesInUse } from "./store-item.ts";
@@ -12,6 +13,18 @@ export async function noteStored({ job, root }: Pick<StepJob, "job" | "root">): 
     const noted = new Map(job.unnoted);
     await root.intake.addItems(job, noted);
     noted.forEach((_item, slot) => job.unnoted.delete(slot));
+    for (const item of [...noted.values()].filter(({ source }) => source === "device")) {
+      await removeNote(root.work.of(job.id), item, root.disk);
+    }
+  }
+}
+
+/** Finds what an earlier process has stored of a device, and the database has not noted. */
+export async function findUnnoted({ job, root }: Pick<StepJob, "job" | "root">): Promise<void> {
+  for (const [slot, item] of await readNotes(root.work.of(job.id), root.disk)) {
+    if (!isStored(job, slot)) {
+      job.unnoted.set(slot, item);
+    }
   }
 }
 
@@ -26,6 +39,10 @@ export async function noteStoredBefore(running: Pick<StepJob, "job" | "root">): 
       await root.jobs.removeItems(job.id, [slot]);
       job.unnoted.delete(slot);
     }
+  }
+  if (job.unnoted.size > 0) {
+    // What an attempt has stored may not be synced.
+    await root.work.sync(job.id);
   }
   await noteStored(running);
 }
