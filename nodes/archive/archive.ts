@@ -118,9 +118,12 @@ export default function (RED: NodeAPI): void {
       isMine: isOurs,
       onResumed: resume,
       onResumeError: (error) => showFailure(error),
-      onFindings: ({ movedAside, damagedJobs }) => {
+      onFindings: ({ movedAside, damagedJobs, unknownMedia }) => {
         movedAside.forEach((path) => this.warn(status.say("movedAside", { path })));
         damagedJobs.forEach((id) => this.warn(status.say("damagedJob", { id })));
+        if (unknownMedia !== null) {
+          this.warn(status.say("unknownMedia", { path: unknownMedia }));
+        }
       },
     });
 

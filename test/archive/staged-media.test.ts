@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { useCredentials } from "../support/s3-servers.ts";
 import type { BucketStub } from "../support/s3-stub.ts";
-import { stagedIn } from "./bucket-objects.ts";
+import { missingMedia } from "../../src/cloud/expected-media.ts";
+import { Archives } from "../../src/archive/jobs/archives.ts";
+import { ArchiveSession } from "../../src/runtime/archive/archive-session.ts";
+import { prefix, stagedIn } from "./bucket-objects.ts";
 import { withPlace, type OpenedStore } from "./store-places.ts";
 import { intentOf, mediumOf, openArchive } from "./support.ts";
 
@@ -46,5 +49,44 @@ describe("archive: media that are staged for a message that is not accepted", ()
       };
     });
     assert.deepEqual(refused, { most: 1, left: [] });
+  });
+});
+
+describe("archive: old media in a bucket of jobs that the database does not know", () => {
+  useCredentials();
+
+  it("are named once by the node, and stay", async () => {
+    await withPlace({ files: "bucket", database: "PostgreSQL" }, async ({ stub, files, open }) => {
+      assert.ok(stub !== undefined && files.kind === "s3");
+      const key = `${prefix}/.dimensioner-archive/work/unknown/${"f".repeat(64)}`;
+      const storedAt = new Date(Date.now() - 25 * 3_600_000);
+      stub.objects.set(key, { body: Buffer.from("x"), headers: {}, storedAt });
+      const { store } = await open();
+      const { promise: found, resolve: onFound } = Promise.withResolvers<string>();
+      const archives = new Archives();
+      const session = new ArchiveSession(archives, {
+        node: "node",
+        store: () => store,
+        concurrency: () => 1,
+        cloud: () => assert.fail("there are no jobs"),
+        device: () => assert.fail("there are no jobs"),
+        findMissing: missingMedia,
+        isMine: () => true,
+        onResumed: () => assert.fail("there are no jobs"),
+        onResumeError: (error) => assert.fail(String(error)),
+        onFindings: ({ unknownMedia }) => {
+          if (unknownMedia !== null) {
+            onFound(unknownMedia);
+          }
+        },
+      });
+      await session.open();
+      assert.equal(await found, `${files.address.name}/.dimensioner-archive/work`);
+      const { archive, release } = await archives.open(store);
+      assert.equal(archive.takeUnknownMedia(), null);
+      await release();
+      await session.close();
+      assert.ok(stub.objects.has(key));
+    });
   });
 });

@@ -84,7 +84,7 @@ describe("archive: a deploy of one of several workers on a PostgreSQL database",
       });
 
       const after = await first.open();
-      assert.deepEqual(after.findings, { movedAside: [], damagedJobs: [] });
+      assert.deepEqual(after.findings, { movedAside: [], damagedJobs: [], unknownMedia: null });
       cloud.sim.cloud.addMedia("waiting", { contentType: "image/jpeg", bytes: pictureOf("waiting") });
       const resumed = [...after.runner.resume(() => true)];
       assert.equal(resumed.length, 2);
@@ -116,7 +116,7 @@ describe("archive: a deploy of one of several workers on a PostgreSQL database",
 
       // The other worker has the job, and the first one still its folder.
       const after = await first.open();
-      assert.deepEqual(after.findings, { movedAside: [], damagedJobs: [] });
+      assert.deepEqual(after.findings, { movedAside: [], damagedJobs: [], unknownMedia: null });
       assert.deepEqual([...after.runner.resume(() => true)], []);
       assert.equal([...other.runner.resume(() => true)].length, 1);
       await endPart(other);

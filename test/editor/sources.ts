@@ -93,5 +93,6 @@ export const logged = new Set(
     "resumedAfter",
     "stillWaiting",
     "storeUnusable",
+    "unknownMedia",
   ].map((key) => `status.${key}`),
 );

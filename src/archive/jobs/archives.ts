@@ -38,7 +38,7 @@ interface ArchivesOptions {
 /** How long an archive that is being closed is waited for; opening it may be tried again. */
 const closedWithinMs = 30_000;
 
-const nothing: OpeningFindings = { movedAside: [], damagedJobs: [] };
+const nothing: OpeningFindings = { movedAside: [], damagedJobs: [], unknownMedia: null };
 
 /** The archives that this process has open. Nodes with the same store share one. */
 export class Archives {

@@ -20,6 +20,8 @@ const blockBytes = 1024 * 1024;
 export class StagedMedia {
   readonly #files: BucketFiles;
   readonly #disk: ArchiveDisk;
+  #hasUnknown = false;
+  #hasToldUnknown = false;
 
   /** `disk`: that of the work folders. */
   constructor(files: BucketFiles, disk: ArchiveDisk) {
@@ -90,10 +92,20 @@ export class StagedMedia {
         return isOurs && storedAtMs < beforeMs ? [{ key, job }] : [];
       });
       const jobs = await rows.jobs([...new Set(old.map(({ job }) => job))]);
+      this.#hasUnknown ||= old.some(({ job }) => !jobs.has(job));
       for (const { key } of old.filter(({ job }) => jobs.get(job)?.needsMedia === false)) {
         await bucket.remove(key);
       }
     }
+  }
+
+  /** Where there are media of jobs that the database does not know, once they were found; null the next time. */
+  takeUnknown(): string | null {
+    if (!this.#hasUnknown || this.#hasToldUnknown) {
+      return null;
+    }
+    this.#hasToldUnknown = true;
+    return this.#files.addressOf(`${stateFolderName}/${workFolderName}`);
   }
 
   #key(job: string, sha256: string): string {

@@ -202,8 +202,9 @@ export class ArchiveSession {
       await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => undefined);
       try {
         const { damagedJobs, mayHaveMore } = await archive.takeOver({ node, isMine });
-        if (damagedJobs.length > 0) {
-          onFindings({ movedAside: [], damagedJobs });
+        const unknownMedia = archive.takeUnknownMedia();
+        if (damagedJobs.length > 0 || unknownMedia !== null) {
+          onFindings({ movedAside: [], damagedJobs, unknownMedia });
         }
         this.#dropsResumed = false;
         await this.#resumeAll(runner, concurrency);

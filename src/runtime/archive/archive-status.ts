@@ -24,6 +24,7 @@ export const archiveTexts = {
   storeDamaged: "database damaged",
   movedAside:
     "Found files of a job that is not in the store's database. They were moved to __path__; nothing was deleted.",
+  unknownMedia: "__path__ contains media of jobs that are not in the store's database; nothing was deleted.",
   damagedJob:
     "The store's database has damaged data for job __id__. The job was not continued; its files were left as they are.",
   storeUnusable: "__cause__ This is checked again automatically; until then, nothing is archived.",

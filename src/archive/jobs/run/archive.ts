@@ -38,6 +38,8 @@ export interface OpeningFindings {
   readonly movedAside: readonly string[];
   /** Ids of jobs whose row in the database is not what was written. */
   readonly damagedJobs: readonly string[];
+  /** Where in the bucket media of jobs that the database does not know were left as they are; null if none were found. */
+  readonly unknownMedia: string | null;
 }
 
 /** How long jobs that have ended can be looked up in the database. */
@@ -144,7 +146,7 @@ export class Archive implements JobStore {
       const removeEnded = (): Promise<boolean> =>
         earlier.removeEnded(keepEndedDays, async (job, items) => await isSaved(kept, job, items));
       archive.#ended = new HourlyRemoval(removeEnded, await removeEnded());
-      return { archive, findings: { movedAside, damagedJobs: damaged } };
+      return { archive, findings: { movedAside, damagedJobs: damaged, unknownMedia: null } };
     } catch (error) {
       throw asFileError(error, join(folder, stateFolderName), folder);
     }
@@ -227,6 +229,11 @@ export class Archive implements JobStore {
       await this.#abandoned.giveBack(early.map(({ id }) => id));
     }
     return { count: taken.length, mayHaveMore: taken.length === most, damagedJobs: damaged };
+  }
+
+  /** What the tidying of the bucket has found; see `OpeningFindings.unknownMedia`. It is said once. */
+  takeUnknownMedia(): string | null {
+    return this.#packages.staged?.takeUnknown() ?? null;
   }
 
   /** Keeps the archive open until this work has settled, also if a close no longer waits for it. */
