@@ -37,7 +37,8 @@ const allRoutes = Object.values(routes);
 /**
  * Compares what the senders were told with the requests that arrived and with the state of the simulated devices: each
  * request belongs to one command, in the order of its device's queue; it ended as its sender was told; and a model that
- * knows only the requests has the state of the simulator. `overtakes`: a video was read, which only delays start and cancel.
+ * knows only the requests has the state of the simulator. `overtakes`: a video was read, which delays start and cancel, and a stop
+ * behind them, but no measure.
  */
 export function compareWithModel(
   sim: Simulator,
@@ -116,15 +117,15 @@ function isReceived({ outcome, statusCode }: RequestRecord): boolean {
 
 /** Commands that keep their order among each other. */
 function queuesOf(overtakes: boolean): ((route: CommandRoute) => boolean)[] {
-  const spares = ({ action }: CommandRoute): boolean => action === "start" || action === "cancel";
+  const measures = ({ action }: CommandRoute): boolean => action === "measure";
   const local = (route: CommandRoute): boolean => route.queue === "local";
   return [
     ({ queue }) => queue === "remote",
     ({ queue }) => queue === "earlier",
     ...(overtakes
       ? [
-          (route: CommandRoute) => local(route) && spares(route),
-          (route: CommandRoute) => local(route) && !spares(route),
+          (route: CommandRoute) => local(route) && measures(route),
+          (route: CommandRoute) => local(route) && !measures(route),
         ]
       : [local]),
   ];

@@ -98,10 +98,10 @@ describe("the device's video and images", () => {
     });
     const transfer = flow.run("node", {});
     await flow.untilStatus("node", ({ text }) => text.includes(" of "));
+    await flow.run("control", { action: "stop" });
     const cancelled = flow.run("control", { action: "cancel" });
     await flow.untilStatus("control", ({ text }) => text === "in queue: 1");
     await flow.run("measure", {});
-    await flow.run("control", { action: "stop" });
     assert.equal(sim.newer.actions.cancels, 0);
     sim.faults.remove(dripping);
     assert.equal((await transfer).error, undefined);
