@@ -61,4 +61,8 @@ RED.nodes.registerType<
     });
     storeFile(this, form, { after: row, texts, properties: tested });
   },
+  // Node-RED calls it also when another dialog no longer lies over this one. Meanwhile the fields could not be checked.
+  oneditresize() {
+    $("#node-config-input-logins").trigger("change");
+  },
 });

@@ -166,6 +166,7 @@ export const properties = {
     kind: "credential",
     isList: true,
     required: "problem.logins",
+    unfinished: "problem.loginUnfinished",
     icon: "users",
     group: page,
     when: { path: "given", login: ["logins"] },

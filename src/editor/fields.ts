@@ -87,8 +87,12 @@ export function fieldsOf(
         return texts("shared:errors.configNewer");
       }
       for (const [name, property] of Object.entries(table)) {
-        const isMissing = property.kind === "credential" && lacksCredential(node, name);
-        const problem = isMissing ? problemOf(property, name, "", (other) => now(node, other), texts) : null;
+        if (property.kind !== "credential") {
+          continue;
+        }
+        // Only whether there is a value is known here.
+        const value = lacksCredential(node, name) ? "" : "given";
+        const problem = problemOf(property, name, value, (other) => now(node, other), texts);
         if (problem !== null) {
           return shared("problem.labelled", { label: label(name), problem });
         }
@@ -124,6 +128,11 @@ export function matters({ when = {} }: Property, now: Now): boolean {
   );
 }
 
+/** The field of a dialog that is not blank while something was entered that is not in a list yet; no node has it saved. */
+export function unfinishedOf(list: string): string {
+  return `${list}Unfinished`;
+}
+
 function problemOf(
   property: Property,
   name: string,
@@ -133,6 +142,9 @@ function problemOf(
 ): string | null {
   if (!matters(property, now)) {
     return null;
+  }
+  if ("unfinished" in property && property.unfinished !== undefined && now(unfinishedOf(name)) !== "") {
+    return texts(property.unfinished);
   }
   if ("required" in property && property.required !== undefined && value.trim() === "") {
     return texts(property.required);

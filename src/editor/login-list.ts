@@ -1,6 +1,7 @@
 import { callAdmin, isRecord } from "./admin.ts";
 import { longestNameLength, longestPasswordLength, shortestPasswordLength } from "../rules/logins.ts";
 import { problem } from "../rules/problem.ts";
+import { unfinishedOf } from "./fields.ts";
 import type { Form } from "./form.ts";
 import { sayProblem, shared, type Texts } from "./texts.ts";
 import { button } from "./widgets.ts";
@@ -27,10 +28,21 @@ export function loginList(form: Form, texts: Texts): void {
   );
   const add = button("plus", texts("login.add")).addClass("dimensioner-add-login");
   const note = $("<div>", { class: "dimensioner-note", role: "status" }).text(texts("note.logins"));
-  place.append($("<div>", { class: "dimensioner-new-login" }).append(name, password, right, add), note);
+  const unfinished = $("<input>", { type: "hidden", id: unfinishedOf(saved.attr("id") ?? "") });
+  place.append(
+    $("<div>", { class: "dimensioner-new-login" }).append(name, password, right, add),
+    note,
+    unfinished,
+  );
 
+  /** How many responses are awaited. */
+  let awaited = 0;
+  const noteUnfinished = () => {
+    const isUnfinished = awaited > 0 || textOf(name) + textOf(password) !== "";
+    unfinished.val(isUnfinished ? "yes" : "");
+  };
   const show = () => {
-    list.empty().append(...read(form).map((login) => row(login)));
+    list.empty().append(...read(saved).map((login) => row(login)));
   };
   const save = (logins: readonly Login[]) => {
     saved.val(logins.length === 0 ? "" : JSON.stringify(logins)).trigger("change");
@@ -40,7 +52,7 @@ export function loginList(form: Form, texts: Texts): void {
     const remove = button("remove", texts("login.remove"))
       .attr("aria-label", texts("login.removeName", { name: login.name }))
       .on("click", () => {
-        save(read(form).filter((one) => one.name !== login.name));
+        save(read(saved).filter((one) => one.name !== login.name));
         name.trigger("focus");
       });
     const about = $("<span>").text(`${login.name} (${texts(`right.${login.right}`)})`);
@@ -49,18 +61,23 @@ export function loginList(form: Form, texts: Texts): void {
 
   const addLogin = async (wanted: Omit<Login, "hash"> & { readonly password: string }) => {
     note.text(texts("login.adding"));
+    awaited += 1;
+    noteUnfinished();
     const { answer } = callAdmin("POST", "dimensioner-store/login", { password: wanted.password });
     const said = await answer;
+    awaited -= 1;
+    noteUnfinished();
     const hash = isRecord(said) ? said["hash"] : undefined;
     if (typeof hash !== "string") {
       note.text(texts("login.failed"));
       return;
     }
-    // Nobody waits for the response; the same login may have been added meanwhile.
-    const others = read(form).filter((one) => !isSame(one, wanted));
-    save([...others, { name: wanted.name, right: wanted.right, hash }]);
     name.val("");
     password.val("");
+    noteUnfinished();
+    // Nobody waits for the response; the same login may have been added meanwhile.
+    const others = read(saved).filter((one) => !isSame(one, wanted));
+    save([...others, { name: wanted.name, right: wanted.right, hash }]);
     note.text(texts("login.added", { name: wanted.name }));
   };
   add.on("click", () => {
@@ -72,12 +89,23 @@ export function loginList(form: Form, texts: Texts): void {
     } else if (wanted.password.length > longestPasswordLength) {
       const tooLong = sayProblem(problem("tooLong", { most: longestPasswordLength }));
       note.text(shared("problem.labelled", { label: texts("login.password"), problem: tooLong }));
-    } else if (read(form).some((one) => isSame(one, wanted))) {
+    } else if (read(saved).some((one) => isSame(one, wanted))) {
       note.text(texts("login.nameTaken"));
     } else {
       void addLogin(wanted);
     }
   });
+  name
+    .add(password)
+    .on("input", noteUnfinished)
+    // The sentence is said, or taken back, when somebody leaves the field.
+    .on("change", () => saved.trigger("change"))
+    .on("keydown", (event) => {
+      if (event.key === "Enter" && !event.ctrlKey && !event.metaKey) {
+        event.preventDefault();
+        add.trigger("click");
+      }
+    });
   show();
 }
 
@@ -94,10 +122,11 @@ function textOf(field: JQuery): string {
   return typeof value === "string" ? value : "";
 }
 
-function read(form: Form): readonly Login[] {
+/** Reads the field itself: while another dialog lies over this one, the page has no field of its name. */
+function read(field: JQuery): readonly Login[] {
   let saved: unknown;
   try {
-    saved = JSON.parse(form.value("logins"));
+    saved = JSON.parse(textOf(field));
   } catch {
     return [];
   }

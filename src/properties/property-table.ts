@@ -155,6 +155,8 @@ export interface CredentialProperty extends Row {
   /** Whether it is shown in the dialog, because it opens nothing on its own. */
   readonly isShown?: true;
   readonly required?: string;
+  /** What the dialog says while something was entered that is not in the list yet. */
+  readonly unfinished?: string;
 }
 
 /** The number of outputs, a property of the editor itself. */

@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { editorsOfSuite } from "./open-editors.ts";
-import { faultsOfDialog, openConfigDialog } from "./dialog.ts";
+import type { Page } from "playwright-core";
+import { closeDialog, faultsOfDialog, fill, openConfigDialog, opened, problemOf } from "./dialog.ts";
 import { nodeRedMajor } from "../support/node-red.ts";
+
+const config = "#node-config-input-";
 
 describe(`the logins in the dialog of a store, in Node-RED ${nodeRedMajor}`, () => {
   const editors = editorsOfSuite([
@@ -35,5 +38,94 @@ describe(`the logins in the dialog of a store, in Node-RED ${nodeRedMajor}`, () 
       await page.locator(".dimensioner-add-login").click();
       await page.getByText("Password: It is longer than 200 characters.").waitFor();
       assert.deepEqual(await faultsOfDialog(page), []);
+    }));
+
+  const add = async (page: Page, name: string): Promise<void> => {
+    const place = page.locator(".dimensioner-new-login");
+    await place.getByLabel("User name").fill(name);
+    await place.getByLabel("Password").fill("a long password");
+    await page.keyboard.press("Enter");
+  };
+  const namesIn = (page: Page): Promise<string[]> =>
+    page.locator(".dimensioner-logins li > span").allInnerTexts();
+  /** Holds the response to the next login until it is released. */
+  const holdAnswer = async (page: Page): Promise<{ asked: Promise<void>; release: () => Promise<void> }> => {
+    const asked = Promise.withResolvers<void>();
+    const answer = Promise.withResolvers<void>();
+    await page.route(
+      "**/dimensioner-store/login",
+      async (route) => {
+        asked.resolve();
+        await answer.promise;
+        await route.continue();
+      },
+      { times: 1 },
+    );
+    const release = async (): Promise<void> => {
+      answer.resolve();
+      // What waits for the response has run then.
+      await page.waitForFunction("$.active === 0");
+    };
+    return { asked: asked.promise, release };
+  };
+  const faultsOfNode = (page: Page): Promise<string> =>
+    page.evaluate<string>(`(RED.nodes.node("store").validationErrors ?? []).join()`);
+
+  it("are not complete while one is typed that was not added", () =>
+    editors.run(async ({ page }) => {
+      await openConfigDialog(page, "store");
+      await add(page, "Anna");
+      await page.getByText("Anna was added.").waitFor();
+      assert.equal(await problemOf(page, "logins", config), "");
+      const name = page.locator(".dimensioner-new-login").getByLabel("User name");
+      await name.fill("Ben");
+      await name.blur();
+      assert.match(await problemOf(page, "logins", config), /^Press Add/);
+      assert.deepEqual(await faultsOfDialog(page), []);
+      await name.fill("");
+      await name.blur();
+      assert.equal(await problemOf(page, "logins", config), "");
+      await name.fill("Ben");
+      await closeDialog(page, "ok", "config");
+      assert.match(await faultsOfNode(page), /Press Add/, "the editor tells what was not saved");
+      await openConfigDialog(page, "store");
+      assert.deepEqual(await namesIn(page), ["Anna (view)"]);
+      await closeDialog(page, "ok", "config");
+      assert.equal(await faultsOfNode(page), "");
+    }));
+
+  it("are kept if the response to a new one comes while another dialog lies over this one", () =>
+    editors.run(async ({ page }) => {
+      await openConfigDialog(page, "store");
+      await add(page, "Cleo");
+      await page.getByText("Cleo was added.").waitFor();
+      const before = await namesIn(page);
+      await fill(page, "database", { choose: "postgres" }, config);
+      const { asked, release } = await holdAnswer(page);
+      await add(page, "Dora");
+      await asked;
+      await page.locator(`${config}btn-tls-add, ${config}lookup-tls-add`).first().click();
+      await opened(page, "#node-config-dialog-edit-form", "#node-config-input-servername");
+      await page.locator(`${config}logins`).waitFor({ state: "detached" });
+      await release();
+      // The dialog below has a button of the same name.
+      await page.locator("#node-config-dialog-cancel").click();
+      await page.locator(".dimensioner-logins").waitFor();
+      assert.deepEqual(await namesIn(page), [...before, "Dora (view)"]);
+      await page.locator(`${config}logins-problem`).waitFor({ state: "hidden" });
+    }));
+
+  it("tell of a new one whose response comes after the dialog was confirmed that it was not added", () =>
+    editors.run(async ({ page }) => {
+      await openConfigDialog(page, "store");
+      await add(page, "Cleo");
+      await page.getByText("Cleo was added.").waitFor();
+      const { asked, release } = await holdAnswer(page);
+      await add(page, "Emil");
+      await asked;
+      assert.match(await problemOf(page, "logins", config), /^Press Add/);
+      await closeDialog(page, "ok", "config");
+      await release();
+      assert.match(await faultsOfNode(page), /Press Add/);
     }));
 });
