@@ -207,7 +207,8 @@ describe("evidence that is damaged, contradicts itself or accumulates", () => {
           submission.end().catch(() => undefined);
         },
         onResumeError: (error) => assert.fail(String(error)),
-        onFindings: (unknown) => assert.deepEqual(unknown, { movedAside: [], damagedJobs: [], unknownMedia: null }),
+        onFindings: (unknown) =>
+          assert.deepEqual(unknown, { movedAside: [], damagedJobs: [], unknownMedia: null }),
       });
       try {
         const startedAt = performance.now();
