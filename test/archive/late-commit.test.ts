@@ -24,24 +24,16 @@ describe("a job that PostgreSQL commits after its client has given up", () => {
     const options = await postgresOptions();
     name = databaseNameIn(options.address);
     database = await PostgresDatabase.open(options);
-    impatient = await PostgresDatabase.open({ ...options, answerWithinMs: 100 });
+    impatient = await PostgresDatabase.open({ ...options, answerWithinMs: 2_000 });
     await (await sharedPostgres()).run(prepare, name);
   });
   afterEach(() => Promise.all([database.close(), impatient.close()]));
 
   const accept = (id: string, node = lateNode) =>
     new JobTable(impatient, "worker").accept({ id, node, key: null, intent: intentOf(id), items: new Map() });
-  /** Holds all commits of late jobs up until the returned function is called, which resolves when they are through. */
-  async function holdCommits(): Promise<() => Promise<void>> {
-    const server = await sharedPostgres();
-    const commit = await server.hold("SELECT pg_advisory_lock(1)", name);
-    return async () => {
-      await commit();
-      await server.until(
-        `SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted)`,
-      );
-    };
-  }
+  /** Holds all commits of late jobs up until the returned function is called. */
+  const holdCommits = async () => (await sharedPostgres()).hold("SELECT pg_advisory_lock(1)", name);
+  const query = async (sql: string) => (await database.transaction([{ sql }]))[0] ?? [];
 
   it("is withdrawn then", async () => {
     const server = await sharedPostgres();
@@ -55,18 +47,21 @@ describe("a job that PostgreSQL commits after its client has given up", () => {
     await Promise.race([withdrawn, waits]);
     await commit();
     await withdrawn;
-    assert.deepEqual(await database.transaction([{ sql: "SELECT job_id FROM jobs" }]), [[]]);
+    assert.deepEqual(await query("SELECT job_id FROM jobs"), []);
   });
 
   it("is found if it was taken over from another worker, though it was looked for in vain", async () => {
     await accept("job");
-    await database.transaction([{ sql: "INSERT INTO workers VALUES ('worker', '', '', '')" }]);
+    await query("INSERT INTO workers VALUES ('worker', '', '', '')");
     const commit = await holdCommits();
     const jobs = new AbandonedJobs(impatient, "other", () => false);
     const take = async () => (await jobs.take({ node: lateNode, isMine: () => false }, 50)).jobs;
     await assert.rejects(take, { code: "ERR_STORE" });
     assert.deepEqual(await take(), []);
     await commit();
+    while ((await query("SELECT job_id FROM jobs WHERE worker_id = 'other'")).length === 0) {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
     await inAMinute(async () =>
       assert.deepEqual(
         (await take()).map(({ id }) => id),

@@ -53,7 +53,7 @@ describe("a record that PostgreSQL commits late", () => {
   beforeEach(async () => {
     const options = await postgresOptions();
     database = await PostgresDatabase.open(options);
-    impatient = await PostgresDatabase.open({ ...options, answerWithinMs: 100 });
+    impatient = await PostgresDatabase.open({ ...options, answerWithinMs: 2_000 });
     name = new URL(options.address.url).pathname.slice(1);
     handedOn.length = 0;
     gate = undefined;
@@ -116,11 +116,16 @@ describe("a record that PostgreSQL commits late", () => {
     return { records, ready, progress };
   }
   const holdCommits = async () => (await sharedPostgres()).hold("SELECT pg_advisory_lock(1)", name);
-  const pending = () =>
-    `SELECT 1 FROM pg_stat_activity WHERE datname = '${name}' AND wait_event = 'advisory'`;
-  const untilPending = async () => (await sharedPostgres()).until(pending());
-  const untilCommitted = async () =>
-    (await sharedPostgres()).until(`SELECT 1 WHERE NOT EXISTS (${pending()})`);
+  const untilPending = async () =>
+    (await sharedPostgres()).until(
+      `SELECT 1 FROM pg_stat_activity WHERE datname = '${name}' AND wait_event = 'advisory'`,
+    );
+  const untilCommitted = async (): Promise<void> => {
+    const sql = `SELECT 1 AS one FROM records WHERE transaction_id = '${late}'`;
+    while ((await database.transaction([{ sql }]))[0]?.length === 0) {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
 
   it("does not bring another one out twice that is noted as sent while the store is read again", async () => {
     const { records, ready, progress } = recordsIn(database, alone);
