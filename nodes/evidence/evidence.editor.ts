@@ -1,6 +1,7 @@
 import { chooseOnly } from "../../src/editor/choose-only.ts";
 import { formFields, openForm, settingsOf } from "../../src/editor/form.ts";
 import { labelStyle } from "../../src/editor/labels.ts";
+import { followOutputs } from "../../src/editor/outputs.ts";
 import { textsOf } from "../../src/editor/texts.ts";
 import { defaults, properties, type EvidenceProperties } from "./evidence.shared.ts";
 
@@ -36,9 +37,10 @@ RED.nodes.registerType<EvidenceProperties>("dimensioner-evidence", {
   },
   oneditprepare() {
     const form = openForm(this, fields);
-    form.follow(["action", "emit"], () => {
-      const hasSecond = ["missing", "msg"].includes(form.value("action")) && form.value("emit") === "split";
-      form.field("outputs").val(hasSecond ? "2" : "1");
-    });
+    followOutputs(
+      form,
+      ["action", "emit"],
+      () => ["missing", "msg"].includes(form.value("action")) && form.value("emit") === "split",
+    );
   },
 });

@@ -1,6 +1,7 @@
 import { chooseOnly } from "../../src/editor/choose-only.ts";
 import { formFields, openForm, settingsOf } from "../../src/editor/form.ts";
 import { actAt, labelStyle, measureOutputLabel, targetOf } from "../../src/editor/labels.ts";
+import { followOutputs } from "../../src/editor/outputs.ts";
 import { textsOf } from "../../src/editor/texts.ts";
 import { defaults, properties, type MeasureProperties } from "./measure.shared.ts";
 
@@ -32,9 +33,7 @@ RED.nodes.registerType<MeasureProperties>("dimensioner-measure", {
   },
   oneditprepare() {
     const form = openForm(this, fields);
-    form.follow(["failures"], () => {
-      form.field("outputs").val(form.value("failures") === "output" ? "2" : "1");
-    });
+    followOutputs(form, ["failures"], () => form.value("failures") === "output");
     const tip = $("<div>", { class: "form-row" })
       .append($("<div>", { class: "form-tips" }).text(texts("tip.earlier")))
       .insertAfter(form.row("customReference3").closest("fieldset"));

@@ -3,6 +3,7 @@ import { formFields, openForm, settingsOf } from "../../src/editor/form.ts";
 import { actAt, labelStyle, measureOutputLabel, shownValue, targetOf } from "../../src/editor/labels.ts";
 import { devicePicker } from "../../src/editor/device-picker.ts";
 import { matters } from "../../src/editor/fields.ts";
+import { followOutputs } from "../../src/editor/outputs.ts";
 import { shared, textsOf } from "../../src/editor/texts.ts";
 import { defaults, properties, type RemoteTriggerProperties } from "./remote-trigger.shared.ts";
 
@@ -42,9 +43,10 @@ RED.nodes.registerType<RemoteTriggerProperties>("dimensioner-remote-trigger", {
   oneditprepare() {
     const form = openForm(this, fields);
     devicePicker(form, "deviceReference", "cloud");
-    form.follow(["action", "failures"], () => {
-      const hasSecond = matters(properties.failures, form.value) && form.value("failures") === "output";
-      form.field("outputs").val(hasSecond ? "2" : "1");
-    });
+    followOutputs(
+      form,
+      ["action", "failures"],
+      () => matters(properties.failures, form.value) && form.value("failures") === "output",
+    );
   },
 });
