@@ -2,7 +2,7 @@ import type { Readable } from "node:stream";
 import { phrase, ProblemError } from "../errors/interpolation.ts";
 import type { BucketAddress } from "./bucket-address.ts";
 import { bucketError, BucketRefusal, isMissing, isUnsupported, notS3 } from "./failures.ts";
-import { pageOf, type ListedObject, type Page } from "./listing.ts";
+import { PageMarks, pageOf, type ListedObject, type Page } from "./listing.ts";
 import { headOf, partOf, type ObjectHead } from "./object-head.ts";
 import { BucketRequests, type BucketOptions, type BucketRequest } from "./requests.ts";
 import { endUpload, storeObject, type Stored, type StoreOptions, type UploadSource } from "./store-object.ts";
@@ -90,13 +90,18 @@ export class Bucket {
       prefix,
       ...(most === undefined ? {} : { "max-keys": String(most) }),
     };
+    const tokens = new PageMarks();
     for (let token: string | undefined = ""; token !== undefined;) {
       const query: BucketRequest["query"] =
         token === "" ? common : { ...common, "continuation-token": token };
       const asked = { prefix, token };
-      const page: Page = await this.#explained("read", async () =>
-        pageOf(await this.#askXml({ method: "GET", key: "", query }), asked),
-      );
+      const page: Page = await this.#explained("read", async () => {
+        const read = pageOf(await this.#askXml({ method: "GET", key: "", query }), asked);
+        if (read.next !== undefined) {
+          tokens.add(read.next);
+        }
+        return read;
+      });
       yield page.objects;
       token = page.next;
     }
@@ -169,9 +174,13 @@ export class Bucket {
 
   async #endUploads(prefix: string, beforeMs: number, isOurs: (key: string) => boolean): Promise<number> {
     let ended = 0;
+    const pages = new PageMarks();
     for (let marks: Record<string, string> | undefined = {}; marks !== undefined;) {
       const query = { uploads: "", prefix, ...marks };
       const page = await this.#askXml({ method: "GET", key: "", query });
+      if (page.name !== "ListMultipartUploadsResult") {
+        notS3();
+      }
       for (const upload of childrenOf(page, "Upload")) {
         const [key = "", uploadId = ""] = [childText(upload, "Key"), childText(upload, "UploadId")];
         const isBefore = Date.parse(childText(upload, "Initiated") ?? "") < beforeMs;
@@ -183,6 +192,9 @@ export class Bucket {
       const next = childText(page, "NextKeyMarker");
       const isMore = childText(page, "IsTruncated") === "true" && next !== undefined;
       const uploadMark = childText(page, "NextUploadIdMarker") ?? "";
+      if (isMore) {
+        pages.add(JSON.stringify([next, uploadMark]));
+      }
       marks = isMore ? { "key-marker": next, "upload-id-marker": uploadMark } : undefined;
     }
     return ended;

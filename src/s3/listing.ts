@@ -40,3 +40,26 @@ export function pageOf(
   const isListing = answer.name === "ListBucketResult" && objects.every(({ key }) => key.startsWith(prefix));
   return isListing && next !== token ? { objects, next } : notS3();
 }
+
+/**
+ * Notices when a listing goes round in a circle: the marks of its pages come again. Only one of them is kept, another one after
+ * twice as many pages each time, which every circle comes back to.
+ */
+export class PageMarks {
+  #kept: string | undefined;
+  #pages = 1;
+  #left = 1;
+
+  /** Throws ProblemError if this mark, which asks for the next page, was there before. */
+  add(mark: string): void {
+    if (mark === this.#kept) {
+      notS3();
+    }
+    this.#left -= 1;
+    if (this.#left === 0) {
+      this.#kept = mark;
+      this.#pages *= 2;
+      this.#left = this.#pages;
+    }
+  }
+}
