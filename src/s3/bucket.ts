@@ -53,7 +53,13 @@ export class Bucket {
     return await this.#explained("read", async () => {
       const response = await this.#orNone({ method: "HEAD", key });
       await response?.body.dump();
-      return response === undefined ? undefined : headOf(response.headers);
+      if (response !== undefined) {
+        return headOf(response.headers);
+      }
+      // Something else than the object store may have answered. What is not there is given up, so this must be certain.
+      const found = await this.#orNone({ method: "GET", key });
+      await found?.body.dump();
+      return found === undefined ? undefined : headOf(found.headers);
     });
   }
 

@@ -15,13 +15,17 @@ export class BucketRefusal extends Error {
   /** The bucket's region, where that is what was wrong. */
   readonly region: string | undefined;
 
-  constructor(status: number, headers: Readonly<Record<string, unknown>>, text: string) {
+  /** Whether a request to read was answered as if nothing were there, but not by an object store: something else was reached. */
+  readonly isStray: boolean;
+
+  constructor(status: number, headers: Readonly<Record<string, unknown>>, text: string, method?: string) {
     const xml = readXml(text);
     const code = childText(xml, "Code") ?? "";
     const said = childText(xml, "Message");
     super([code === "" ? `HTTP ${status}` : code, said].filter(Boolean).join(": "));
     this.status = status;
     this.code = code;
+    this.isStray = status === 404 && code === "" && method === "GET";
     this.storeTimeMs = Date.parse(String(headers["date"]));
     const region = headers["x-amz-bucket-region"] ?? childText(xml, "Region");
     this.region = typeof region === "string" ? region : undefined;
@@ -54,14 +58,19 @@ const brokenStatus: ReadonlySet<number> = new Set([500, 502, 504]);
 /** Whether the same request may succeed a moment later. */
 export function mayPass(error: unknown): boolean {
   if (error instanceof BucketRefusal) {
-    return isBroken(error) || isBusy(error) || passingCodes.has(error.code);
+    return error.isStray || isBroken(error) || isBusy(error) || passingCodes.has(error.code);
   }
   return !(error instanceof DimensionerError || error instanceof ProblemError);
 }
 
-/** Whether there is no such object or upload. A missing bucket is another matter. */
+/**
+ * Whether there is no such object or upload. A missing bucket is another matter, and so is a proxy that does not reach the object
+ * store; the answer to HEAD, which has no body, cannot tell.
+ */
 export function isMissing(error: unknown): boolean {
-  return error instanceof BucketRefusal && error.status === 404 && error.code !== "NoSuchBucket";
+  return (
+    error instanceof BucketRefusal && error.status === 404 && error.code !== "NoSuchBucket" && !error.isStray
+  );
 }
 
 /** Whether the object store does not have this kind of request. */

@@ -166,7 +166,7 @@ export class BucketRequests {
       return response;
     }
     const { text } = await readText(response.body, mostErrorBytes);
-    throw new BucketRefusal(response.statusCode, response.headers, text);
+    throw new BucketRefusal(response.statusCode, response.headers, text, method);
   }
 }
 

@@ -14,11 +14,12 @@ export interface StubRequest {
 }
 
 /**
- * What goes wrong with a request: an error of S3, a connection that ends before the request is served or after it, or
+ * What goes wrong with a request: an error of S3, or of something before it, which answers with a text; a connection that ends before the request is served or after it, or
  * in the middle of the response; or a response that never goes on from its middle, until the client has `left`.
  */
 export type Fault =
   | { readonly left: () => void }
+  | { readonly status: number; readonly text: string }
   | { readonly status: number; readonly code: string; readonly headers?: Record<string, string> }
   | "cut"
   | "lost"
@@ -92,7 +93,9 @@ export async function startStub({
     } else if (fault === "lost") {
       serve(request, { ...ignored });
       incoming.socket.destroy();
-    } else if (typeof fault === "object" && "status" in fault) {
+    } else if (typeof fault === "object" && "text" in fault) {
+      response.writeHead(fault.status, { "content-type": "text/plain" }).end(fault.text);
+    } else if (typeof fault === "object" && "code" in fault) {
       refuse(response, fault.status, fault.code, fault.headers);
     } else if (bucket !== "evidence") {
       refuse(response, 404, "NoSuchBucket");
