@@ -8,6 +8,7 @@ import { answerOf, keysOfJob } from "../table/job-keys.ts";
 import { isTaken } from "../table/is-taken.ts";
 import type { OpenJob } from "../table/open-job.ts";
 import type { RunningJob } from "../run/running-job.ts";
+import { positionOf } from "../steps/item-slots.ts";
 import { Sequences, type Sequence } from "./sequences.ts";
 import { storeGivenMedia, type GivenMedium } from "./given-media.ts";
 import type { Submission } from "./submission.ts";
@@ -95,11 +96,12 @@ export class MessageJobs {
     const { id, positions, used } = sequence;
     const { outputFolders, signal } = this.#options;
     const position = String(part.index);
-    // The same part brings nothing new when it is repeated.
-    const isNew = !positions.has(position);
+    // The same part brings nothing new when it is repeated, unless the disk has lost its media.
+    let isNew = !positions.has(position);
     positions.add(position);
     try {
       const running = await this.#runningOf(sequence);
+      isNew ||= [...running.job.lost.keys()].some((slot) => positionOf(slot) === position);
       if (isNew) {
         const items = await storeGivenMedia(this.#archive, id, media, {
           used,
