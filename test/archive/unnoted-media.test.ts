@@ -145,43 +145,52 @@ describe("archive: media that are stored while the database cannot note them", (
       });
     });
 
-    it(`of a device are kept aside if their job is reset before it can go on (adding them ${effect})`, async () => {
-      await withFolder(async (root) => {
-        const { databases, device, cloud } = given();
-        databases.left = 1_000;
-        let isBroken = false;
-        const disk = watchedDisk((call, [path]) => {
-          if (isBroken && call === "readdir" && String(path).endsWith("media")) {
-            throw systemError("EIO");
-          }
-        });
-        const open = () =>
-          openArchive(root, undefined, {
-            disk,
-            store: storeIn(root, databases),
-            cloud: () => cloud,
-            device: () => device,
+    for (const when of ["at once", "at the next start"] as const) {
+      it(`of a device are kept aside ${when} if their job is reset before it can go on (adding them ${effect})`, async () => {
+        await withFolder(async (root) => {
+          const { databases, device, cloud } = given();
+          databases.left = 1_000;
+          let broken: "aside" | "media" | undefined;
+          const disk = watchedDisk((call, [path, target]) => {
+            const isMedia = call === "readdir" && String(path).endsWith("media");
+            const isAside = call === "rename" && String(target).includes("/aside/");
+            if ((broken === "media" && isMedia) || (broken === "aside" && isAside)) {
+              throw systemError("EIO");
+            }
           });
-        const first = await open();
-        const submission = await first.runner.submit(measured);
-        submission.end().catch(() => undefined);
-        await until(() => submission.running?.state === "trouble", "it is held up");
-        await first.close();
-        const second = await open();
-        isBroken = true;
-        const resumed = [...second.runner.resume(() => true)][0] ?? assert.fail("no job");
-        await until(() => resumed.running?.state === "trouble", "it is held up again");
-        isBroken = false;
-        resumed.running?.drop();
-        resumed.messageSent(await rejectsWith(resumed.end(), "ERR_CANCELLED", "cancelledReset"));
-        await until(async () => (await workFolders(root)).length === 0, "the work folder is moved");
-        const kept = join(second.archive.work.asidePath(resumed.running?.job.id ?? ""), "media");
-        for (const picture of pictures) {
-          assert.deepEqual(await readFile(join(kept, `${picture}.jpg`)), pictureOf(`${picture} of i-1`));
-        }
-        await second.close();
+          const open = () =>
+            openArchive(root, undefined, {
+              disk,
+              store: storeIn(root, databases),
+              cloud: () => cloud,
+              device: () => device,
+            });
+          const first = await open();
+          const submission = await first.runner.submit(measured);
+          submission.end().catch(() => undefined);
+          await until(() => submission.running?.state === "trouble", "it is held up");
+          await first.close();
+          const second = await open();
+          broken = "media";
+          const resumed = [...second.runner.resume(() => true)][0] ?? assert.fail("no job");
+          await until(() => resumed.running?.state === "trouble", "it is held up again");
+          broken = when === "at once" ? undefined : "aside";
+          resumed.running?.drop();
+          resumed.messageSent(await rejectsWith(resumed.end(), "ERR_CANCELLED", "cancelledReset"));
+          await second.close();
+          broken = undefined;
+          const third = await open();
+          const kept = third.archive.work.asidePath(resumed.running?.job.id ?? "");
+          assert.deepEqual(third.findings.movedAside, when === "at once" ? [] : [kept]);
+          assert.deepEqual(await workFolders(root), []);
+          for (const picture of pictures) {
+            const stored = await readFile(join(kept, "media", `${picture}.jpg`));
+            assert.deepEqual(stored, pictureOf(`${picture} of i-1`));
+          }
+          await third.close();
+        });
       });
-    });
+    }
 
     it(`are kept over a deploy (adding them ${effect})`, async () => {
       await withFolder(async (root) => {
