@@ -14,18 +14,25 @@ export interface Reading {
   readonly listeners: number;
   /** Open file descriptors by what they lead to, sockets left out; none where the system does not tell. */
   readonly files: Readonly<Record<string, number>>;
-  /** Memory on the heap and in buffers after a garbage collection. */
-  readonly memoryBytes: number;
+  /** Memory on the heap after a garbage collection. */
+  readonly heapBytes: number;
+  /** Memory of buffers, which is not on the heap, after a garbage collection. */
+  readonly bufferBytes: number;
 }
 
 /** Longer than any connection is kept alive. */
 const patienceMs = 90_000;
+/** Readings and no time, so that a process that was held up looks again. */
+const sameReadings = 20;
 
 const timeouts = new Set<unknown>();
 const intervals = new Set<unknown>();
 const signals = new Set<WeakRef<AbortSignal>>();
 const warnings: string[] = [];
 
+// Otherwise small buffers share pieces of memory of 64 kB, each of which stays as long as one of them: one buffer that
+// lives at one of two readings would count as much as 16 bytes of each message.
+Buffer.poolSize = 0;
 watchTimers();
 watchSignals();
 process.on("warning", ({ name, message }) => void warnings.push(`${name}: ${message}`));
@@ -38,21 +45,23 @@ export function readWarnings(): readonly string[] {
 /** Takes a reading when nothing is running; `emitters` are those whose listeners count besides the process's own. */
 export async function read(emitters: readonly EventEmitter[]): Promise<Reading> {
   await untilIdle();
+  // Before the memory, because what runs for the first time is compiled, and the code stays.
+  const files = await settledFiles();
   for (let round = 0; round < 3; round++) {
     collect();
     await turn();
   }
   // Removes signals that are gone, which would count as memory.
   countOnSignals();
-  // The median of several readings, because a late garbage collection is no leak.
-  const amounts: number[] = [];
+  // The least of several readings, because what is collected late is no leak.
+  let [heapBytes, bufferBytes] = [Infinity, Infinity];
   for (let round = 0; round < 5; round++) {
     collect();
     const { heapUsed, arrayBuffers } = process.memoryUsage();
-    amounts.push(heapUsed + arrayBuffers);
+    heapBytes = Math.min(heapBytes, heapUsed);
+    bufferBytes = Math.min(bufferBytes, arrayBuffers);
     await turn();
   }
-  const files = await settledFiles();
   // A background task may have started meanwhile.
   await untilIdle();
   const listeners = [process, ...emitters].reduce((sum, one) => sum + countListeners(one), countOnSignals());
@@ -61,7 +70,8 @@ export async function read(emitters: readonly EventEmitter[]): Promise<Reading> 
     timers: timeouts.size + intervals.size,
     listeners,
     files,
-    memoryBytes: amounts.toSorted((a, b) => a - b)[2] ?? 0,
+    heapBytes,
+    bufferBytes,
   };
 }
 
@@ -106,15 +116,21 @@ function countOnSignals(): number {
   return count;
 }
 
-/** Reads until nothing changes: a file that something opens and closes for a moment is no leak. */
+/**
+ * Reads until nothing has changed for a while: a file that something opens and closes for a moment is no leak, and a
+ * thread that ends closes its own one after the other.
+ */
 async function settledFiles(): Promise<Record<string, number>> {
-  for (let before = await openFiles(); ;) {
-    const files = await openFiles();
-    if (isDeepStrictEqual(files, before)) {
-      return files;
+  let files = await openFiles();
+  for (let same = 0; same < sameReadings; same++) {
+    await sleep(20);
+    const before = files;
+    files = await openFiles();
+    if (!isDeepStrictEqual(files, before)) {
+      same = 0;
     }
-    before = files;
   }
+  return files;
 }
 
 async function openFiles(): Promise<Record<string, number>> {

@@ -10,7 +10,7 @@ const messages = Number(process.argv[2] ?? 100_000);
 const deploys = Number(process.argv[3] ?? 1_000);
 
 const grown = ({ before, after }: { readonly before: Reading; readonly after: Reading }): string =>
-  `${after.memoryBytes - before.memoryBytes} bytes more in memory`;
+  `${after.heapBytes - before.heapBytes} bytes more on the heap, ${after.bufferBytes - before.bufferBytes} in buffers`;
 
 const sent = await checkMessages(messages);
 console.log(`leaks: ${sent.sent} messages, ${sent.failed} with a fault, each ended once; ${grown(sent)}`);
