@@ -1,4 +1,4 @@
-import { cp, mkdtemp, readFile, symlink, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { readdirSync, readFileSync } from "node:fs";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { applyPatch, parsePatch } from "diff";
 
-/** A promise that a patch breaks on purpose, and the test that has to notice. */
+/** A promise that a patch breaks on purpose, and the tests that have to notice. */
 export interface Mutation {
   /** The file in test/mutations without its extension. */
   readonly name: string;
@@ -14,15 +14,15 @@ export interface Mutation {
   readonly promise: string;
   /** What the patch does to the code, in words. */
   readonly breaks: string;
-  /** The test file that fails, from the root of the project. */
-  readonly test: string;
+  /** The test files that fail, from the root of the project. */
+  readonly tests: readonly string[];
   readonly patch: string;
 }
 
 /** What the tests in a copy of the project have found. */
-export interface Found {
+interface Found {
   readonly passes: number;
-  readonly failures: readonly string[];
+  readonly failures: readonly { readonly title: string; readonly error: string }[];
   /** What the process printed, for when it did not run at all. */
   readonly output: string;
 }
@@ -44,7 +44,7 @@ const copied = [
 const longestTestMs = 60_000;
 
 /**
- * Reads test/mutations/*.patch. Above the diff each has three lines:
+ * Reads test/mutations/*.patch. Above the diff each has three lines, the last one for each test that has to fail:
  *
  *     Promise: P1
  *     Breaks: a command whose connection is lost is sent again
@@ -54,15 +54,17 @@ export function readMutations(): Mutation[] {
   const names = readdirSync(import.meta.dirname).filter((name) => name.endsWith(".patch"));
   return names.sort().map((file) => {
     const patch = readFileSync(join(import.meta.dirname, file), "utf8");
-    const field = (name: string): string => {
-      const value = new RegExp(`^${name}: (.+)$`, "m").exec(patch)?.[1];
-      if (value === undefined) {
+    const fields = (name: string): [string, ...string[]] => {
+      const [first, ...more] = [...patch.matchAll(new RegExp(`^${name}: (.+)$`, "gm"))].map(
+        ([, value = ""]) => value.trim(),
+      );
+      if (first === undefined) {
         throw new Error(`${file} has no line “${name}: …”.`);
       }
-      return value.trim();
+      return [first, ...more];
     };
     const name = file.slice(0, -".patch".length);
-    return { name, promise: field("Promise"), breaks: field("Breaks"), test: field("Red"), patch };
+    return { name, promise: fields("Promise")[0], breaks: fields("Breaks")[0], tests: fields("Red"), patch };
   });
 }
 
@@ -90,14 +92,14 @@ export async function copyProject(): Promise<string> {
   return copy;
 }
 
-/** Runs the test of a mutation in a copy of the project with it, up to the first test that fails; then takes it back. */
-export async function testMutated(mutation: Mutation, copy: string): Promise<Found> {
+/** Runs a test file in a copy of the project with a mutation, up to the first test that fails; then takes it back. */
+export async function testMutated(mutation: Mutation, test: string, copy: string): Promise<Found> {
   const changed = await mutate(mutation);
   try {
     for (const [path, content] of changed) {
       await writeFile(join(copy, path), content);
     }
-    return await runMocha(copy, mutation);
+    return await runTest(test, copy);
   } finally {
     for (const path of changed.keys()) {
       await cp(join(root, path), join(copy, path));
@@ -105,9 +107,14 @@ export async function testMutated(mutation: Mutation, copy: string): Promise<Fou
   }
 }
 
-async function runMocha(folder: string, { name, test }: Mutation): Promise<Found> {
-  const report = join(folder, `${name}.json`);
+/** Runs a test file in a copy of the project, or those of its tests that have a title, up to the first one that fails. */
+export async function runTest(test: string, folder: string, title?: string): Promise<Found> {
+  const report = join(folder, "report.json");
+  await rm(report, { force: true });
   const options = ["--bail", "--exit", `--timeout=${longestTestMs}`, "--reporter=json"];
+  if (title !== undefined) {
+    options.push("--fgrep", title);
+  }
   const mocha = join("node_modules", "mocha", "bin", "mocha.js");
   const child = spawn(process.execPath, [mocha, test, ...options, `--reporter-option=output=${report}`], {
     cwd: folder,
@@ -128,7 +135,10 @@ async function runMocha(folder: string, { name, test }: Mutation): Promise<Found
   };
   return {
     passes: stats.passes,
-    failures: failures.map(({ fullTitle, err }) => `${fullTitle}\n${err.name ?? ""}: ${err.message}`),
+    failures: failures.map(({ fullTitle, err }) => ({
+      title: fullTitle,
+      error: `${err.name ?? ""}: ${err.message}`,
+    })),
     output,
   };
 }
