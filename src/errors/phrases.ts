@@ -132,6 +132,7 @@ export const phrases = {
   applicationIdentifier: "an application identifier has 2 to 4 digits, such as 00.",
   patternSyntax: "this is not a regular expression.",
   patternLong: "it can have at most __most__ characters.",
+  patternRepeats: "it can have at most __most__ characters when its repetitions are written out.",
   patternUnsupported: "back-references and look-around are not possible.",
   patternGroup: "it must have exactly one group in parentheses, around the reference.",
 

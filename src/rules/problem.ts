@@ -41,6 +41,7 @@ type Key =
   | "pathCharacters"
   | "patternGroup"
   | "patternLong"
+  | "patternRepeats"
   | "patternSyntax"
   | "patternUnsupported"
   | "registrationCode"

@@ -28,6 +28,8 @@ export function applicationIdentifierProblem(given: string): Problem | null {
 }
 
 const longestPattern = 500;
+/** RE2 takes a step for each of these and each character of a scan: up to 8 million, about a second. */
+const longestWrittenOut = 1_000;
 
 /**
  * Returns what is wrong with a regular expression that takes the reference from a scan; null if it can be used. It has
@@ -51,6 +53,33 @@ export function patternProblem(given: string): Problem | null {
   if (/\\[1-9k]|\(\?<?[=!]/.test(bare)) {
     return problem("patternUnsupported");
   }
+  if (lengthWrittenOut(source) > longestWrittenOut) {
+    return problem("patternRepeats", { most: longestWrittenOut });
+  }
   const groups = bare.match(/\((?!\?)|\(\?</g) ?? [];
   return groups.length === 1 ? null : problem("patternGroup");
+}
+
+/** How many characters a valid pattern has when its counted repetitions are written out, as RE2 does it. */
+function lengthWrittenOut(source: string): number {
+  const simple = source.replace(/\\(?:[pu]\{[^}]*\}|[^])/giu, "_").replace(/\[[^\]]*\]/g, "_");
+  // Of each group that is open, the innermost last.
+  const lengths = [0];
+  let last = 0;
+  const add = (length: number): void => {
+    lengths.push((lengths.pop() ?? 0) + length);
+  };
+  for (const [token, least, most] of simple.matchAll(/\{(\d+)(?:,(\d*))?\}|\(\?[^:>]*.|[^]/gu)) {
+    if (token.startsWith("(")) {
+      lengths.push(0);
+    } else if (least !== undefined) {
+      const times = Number(most || least);
+      add(last * (times - 1));
+      last *= times;
+    } else {
+      last = token === ")" ? (lengths.pop() ?? 0) : 1;
+      add(last);
+    }
+  }
+  return lengths[0] ?? 0;
 }

@@ -16,6 +16,10 @@ describe("the regular expression that takes the reference from a scan", () => {
     "\\[(\\d+)\\]",
     "(\\p{L}+)\\u{28}\\x28",
     "\u{1d4d2}(.)",
+    "(A{999})B",
+    "(?:(?:A{10}){9}){11}(.)",
+    "\\u{1000}(?:\\{[{1}]){300}(A{1,4}?)",
+    "(A)[{1000}]{9}\\{{1,100}",
   ]) {
     it(`${pattern} has one group`, () => assert.equal(problemOf(pattern), undefined));
   }
@@ -35,6 +39,12 @@ describe("the regular expression that takes the reference from a scan", () => {
     ["(?!A)(B)", "patternUnsupported"],
     ["(?<a>A)\\k<a>", "patternUnsupported"],
     [`(${"A".repeat(500)})`, "patternLong"],
+    ["(A{1001})", "patternRepeats"],
+    ["(A{0,1001})", "patternRepeats"],
+    ["(A{1001,})", "patternRepeats"],
+    [`(${"\\p{L}{1000}".repeat(8)})`, "patternRepeats"],
+    ["((?:[A-Z]\\d){501})", "patternRepeats"],
+    ["((?:(?:\\u{1F600}|B){10}){34})", "patternRepeats"],
   ] as const) {
     it(`${pattern.slice(0, 30)} cannot be used: ${problem}`, () => assert.equal(problemOf(pattern), problem));
   }

@@ -101,7 +101,8 @@ If the element has a wrong check digit, a wrong length or the like, the scan end
 anyway. If there is no such element, or the expression does not match, it ends in \`ERR_INPUT\` too.
 
 Regular expressions are matched by RE2, in a time that is proportional to the length of the text, whatever the expression. It has
-no back-references and no look-around. The separator is \`\\x1d\`.
+no back-references and no look-around. An expression has at most 500 characters, and at most 1,000 when its repetitions are written out:
+\`\\d{8}\` has eight. The separator is \`\\x1d\`.
 
 ## Duplicates and control codes
 

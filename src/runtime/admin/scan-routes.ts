@@ -30,7 +30,8 @@ interface ScanTry {
 
 /** The route of the dialog's “Try it”: it reads one scan as the node would, and sends no message. */
 export function serveTryScan(RED: NodeAPI): void {
-  const allowed = RED.auth.needsPermission("dimensioner-scan.read");
+  // A regular expression is run, and may take a second: nothing for who may only read.
+  const allowed = RED.auth.needsPermission("dimensioner-scan.write");
   const route = answerWith(async (request): Promise<ScanTry> => {
     const { scan: given, separator, ...settings } = readBody(requestSchema, request);
     const rules = readCodeRules(settings, new SettingsReader("node"));
