@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { appendFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { plainDisk } from "../../src/archive/archive-disk.ts";
+import { verifyPackages } from "../../src/archive/evidence/verify-packages.ts";
 import { exportPackages, timestampArchive, verifyArchive, type Finding } from "../../src/index.ts";
 import { sha256Of } from "../../src/model/sha256.ts";
 import { withFolder } from "../media/support.ts";
@@ -50,6 +52,24 @@ describe("archive: time stamps that somebody deleted or changed", () => {
       // Nor where the whole folder beside the packages is gone, or was not copied.
       await rm(join(root, stateFolder), { recursive: true });
       assert.ok((await verify(root, roots)).said.includes(said[0] ?? ""));
+    }));
+
+  it("all deleted: the verification of one package says that no time stamp covers it", () =>
+    withFolder(async (root) => {
+      const [path = ""] = await fillArchive(root, ["m0"]);
+      const sha256 = sha256Of(await readFile(join(root, path, "manifest.json")));
+      const notesWith = async (timestampRoots: string | undefined) => {
+        const options = { onFinding: () => assert.fail(), onProgress: () => undefined, timestampRoots };
+        const { signal } = new AbortController();
+        const { notes } = await verifyPackages({ root, disk: plainDisk }, [{ path, sha256 }], {
+          ...options,
+          signal,
+        });
+        return notes;
+      };
+      const text = "no valid time stamp covers this package";
+      assert.deepEqual(await notesWith(roots), [{ kind: "timestamp", path, text, timestamp: null }]);
+      assert.deepEqual(await notesWith(undefined), []);
     }));
 
   it("a time stamp deleted, with its line in the log changed: the line is a finding", () =>
