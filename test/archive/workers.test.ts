@@ -131,6 +131,15 @@ describe("archive: several workers on one PostgreSQL database and one folder", (
         [["color", sha256Of(pictureOf("color of i-1"))]],
       );
       assert.equal((await readPackages(root)).size, 1);
+      await second.close();
+      // As the first one leaves it if it goes on for a moment.
+      const left = join(root, ".dimensioner-archive", "work", first.id, begun.running?.job.id ?? "", "media");
+      await mkdir(left, { recursive: true });
+      await writeFile(join(left, "color.jpg"), pictureOf("color of i-1"));
+      await writeFile(join(left, "color.jpg.item"), "{}");
+      const third = await open();
+      assert.deepEqual(third.findings.movedAside, []);
+      assert.deepEqual(await workFolders(root), []);
     });
   });
 

@@ -39,7 +39,9 @@ async function tidy(
   const ended = await earlier.withoutMedia(names);
   const movedAside: string[] = [];
   for (const name of names) {
-    if (ended.has(name) && !(await work.hasNoted(name))) {
+    const state = ended.get(name);
+    // With a package, what was noted beside it is what a worker has left that had lost the job.
+    if (state === "reported" || (state === "failed" && !(await work.hasNoted(name)))) {
       await work.remove(name);
       continue;
     }

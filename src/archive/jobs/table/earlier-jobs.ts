@@ -47,17 +47,19 @@ export class EarlierJobs {
   }
 
   /**
-   * Returns which of these jobs have ended and need their work folder no more: all media are in a package, or in the
-   * cloud.
+   * Returns which of these jobs have ended and need their work folder no more, by their rows: all media are in a package, or in
+   * the cloud. With the state in which each has ended.
    */
-  async withoutMedia(ids: readonly string[]): Promise<ReadonlySet<string>> {
+  async withoutMedia(ids: readonly string[]): Promise<ReadonlyMap<string, "failed" | "reported">> {
     const rows = await this.#database.transaction(
       ids.map((id) => ({
-        sql: `SELECT job_id FROM jobs WHERE job_id = ? AND (state = 'reported' OR state = 'failed' AND NOT (${keepsMedia}))`,
+        sql: `SELECT job_id, state FROM jobs WHERE job_id = ? AND (state = 'reported' OR state = 'failed' AND NOT (${keepsMedia}))`,
         values: [id],
       })),
     );
-    return new Set(rows.flat().map((row) => String(row["job_id"])));
+    return new Map(
+      rows.flat().map((row) => [String(row["job_id"]), row["state"] === "failed" ? "failed" : "reported"]),
+    );
   }
 
   /** Returns which of these jobs are open, whichever worker has them. */
