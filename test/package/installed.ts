@@ -3,7 +3,7 @@ import { packAndInstall, type Packed } from "./packed.ts";
 let packed: Packed | undefined;
 
 // Hooks of the whole run: packing and installing takes longer than most tests. The examples run on the package as users install
-// it, with the dependencies that npm has chosen for the Node that runs the tests.
+// it, with the dependencies that package-lock.json names.
 before(async () => {
   packed = await packAndInstall();
   process.env["DIMENSIONER_INSTALLED"] = packed.installed;

@@ -8,6 +8,7 @@ import { filesIn } from "../examples/archive.ts";
 import { compile, makeProject, resolutions, runnablePrograms } from "./consumer.ts";
 import { bytesIn, notAllowed } from "./content.ts";
 import { installedPackage } from "./installed.ts";
+import { lockedVersions } from "./locked.ts";
 import { packageName, repository, type Packed } from "./packed.ts";
 
 const largestPackedBytes = 1_900_000;
@@ -75,7 +76,7 @@ describe(`the packed package on Node ${process.versions.node} and Node-RED ${nod
     );
   });
 
-  it("brings the six packages that it needs, with what they need, and nothing else", async () => {
+  it("brings the six packages that it needs, with what they need, as they are locked, and nothing else", async () => {
     const modules = await readdir(join(packed.userDir, "node_modules"));
     assert.deepEqual(modules.filter((name) => !name.startsWith(".")).toSorted(), [
       "@dimflow",
@@ -100,6 +101,11 @@ describe(`the packed package on Node ${process.versions.node} and Node-RED ${nod
       "valibot",
       "xtend",
     ]);
+    for (const [name, version] of lockedVersions()) {
+      const path = join(packed.userDir, "node_modules", name, "package.json");
+      const installed = JSON.parse(await readFile(path, "utf8")) as { version: string };
+      assert.equal(installed.version, version, name);
+    }
   });
 
   it("is a library that is imported by name, without Node-RED", async () => {

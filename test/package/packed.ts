@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { once } from "node:events";
+import { lockedVersions } from "./locked.ts";
 
 export const packageName = "@dimflow/node-red-dimensioner";
 export const repository = join(import.meta.dirname, "..", "..");
@@ -34,7 +35,7 @@ export interface Packed {
   remove(): Promise<void>;
 }
 
-/** The registry is asked only for what npm has not got yet. */
+/** The registry is asked only for what npm does not have yet. */
 const asThePaletteManager = [
   "install",
   "--omit=dev",
@@ -57,7 +58,12 @@ export async function packAndInstall(): Promise<Packed> {
   const remove = () => rm(folder, { recursive: true, force: true, maxRetries: 3 });
   try {
     await mkdir(userDir);
-    await writeFile(join(userDir, "package.json"), JSON.stringify({ name: "user", private: true }));
+    // Otherwise npm would take the newest versions, and a test could fail although nothing in the repository has changed.
+    const overrides = Object.fromEntries(lockedVersions());
+    await writeFile(
+      join(userDir, "package.json"),
+      JSON.stringify({ name: "user", private: true, overrides }),
+    );
     const pack = ["pack", "--json", "--ignore-scripts", "--pack-destination", folder];
     const packed: unknown = JSON.parse(mustEnd(await npm(repository, ...pack)).stdout);
     const tarball = readTarball(packed);
