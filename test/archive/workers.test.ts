@@ -35,6 +35,16 @@ describe("archive: several workers on one PostgreSQL database and one folder", (
   const cloud = simulatedCloudOfSuite();
   const isMine = () => true;
 
+  /** Takes over so many jobs. What their worker notes at the same moment is locked, and left out. */
+  async function takeAll({ archive }: Worker, count: number): Promise<void> {
+    let taken = 0;
+    await until(async () => {
+      taken += (await archive.takeOver({ node: "node", isMine })).count;
+      return taken >= count;
+    }, "the jobs are taken over");
+    assert.equal(taken, count);
+  }
+
   async function withWorkers(
     act: (open: (device?: ScriptedDevice) => Promise<Worker>, root: string, url: string) => Promise<void>,
   ): Promise<void> {
@@ -80,7 +90,7 @@ describe("archive: several workers on one PostgreSQL database and one folder", (
         damagedJobs: [],
       });
       await first.endLease();
-      assert.equal((await second.archive.takeOver({ node: "node", isMine })).count, 2);
+      await takeAll(second, 2);
       // The same part once more, which says now that it is the only one: the sequence waits for nothing any more.
       await first.runner.submitMedia(begun, [mediumOf("first part")], { ...part, count: 1 });
       sequence.messageSent(await rejectsWith(sequence.end(), "ERR_CANCELLED", "cancelledTaken"));
@@ -118,9 +128,7 @@ describe("archive: several workers on one PostgreSQL database and one folder", (
       });
       await until(() => begun.running?.state === "trouble", "it cannot be noted");
       await first.endLease();
-      // What the first one tries to note at this moment is locked, and left out.
-      const take = async () => (await second.archive.takeOver({ node: "node", isMine })).count === 1;
-      await until(take, "the job is taken over");
+      await takeAll(second, 1);
       await first.query("ALTER TABLE job_media DROP CONSTRAINT none");
       begun.messageSent(await rejectsWith(begun.end(), "ERR_CANCELLED", "cancelledTaken"));
       const [resumed] = second.runner.resume(isMine);
