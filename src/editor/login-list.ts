@@ -72,9 +72,12 @@ export function loginList(form: Form, texts: Texts): void {
       note.text(texts("login.failed"));
       return;
     }
-    name.val("");
-    password.val("");
-    noteUnfinished();
+    // Somebody may have typed the next one meanwhile.
+    if (textOf(name).trim() === wanted.name && textOf(password) === wanted.password) {
+      name.val("");
+      password.val("");
+      noteUnfinished();
+    }
     // Nobody waits for the response; the same login may have been added meanwhile.
     const others = read(saved).filter((one) => !isSame(one, wanted));
     save([...others, { name: wanted.name, right: wanted.right, hash }]);

@@ -115,6 +115,20 @@ describe(`the logins in the dialog of a store, in Node-RED ${nodeRedMajor}`, () 
       await page.locator(`${config}logins-problem`).waitFor({ state: "hidden" });
     }));
 
+  it("keep the next one that is typed while the response to the one before is awaited", () =>
+    editors.run(async ({ page }) => {
+      await openConfigDialog(page, "store");
+      const { asked, release } = await holdAnswer(page);
+      await add(page, "Finn");
+      await asked;
+      const name = page.locator(".dimensioner-new-login input").first();
+      await name.fill("Gina");
+      await release();
+      assert.equal(await name.inputValue(), "Gina");
+      assert.ok((await namesIn(page)).some((one) => one.startsWith("Finn")));
+      assert.match(await problemOf(page, "logins", config), /^Press Add/);
+    }));
+
   it("tell of a new one whose response comes after the dialog was confirmed that it was not added", () =>
     editors.run(async ({ page }) => {
       await openConfigDialog(page, "store");
