@@ -70,33 +70,60 @@ async function findText(
   text: string,
   signal: AbortSignal,
 ): Promise<readonly EvidencePackage[]> {
-  for (const value of new Set([text, ...readLabel(text)])) {
+  const label = readLabel(text);
+  for (const value of new Set([text, ...label.texts])) {
     const found = await findPackages(source, { by: "text", value, limit }, signal);
     if (found.length > 0) {
       return found;
     }
   }
+  const { reference, isOfParcel } = label;
+  if (reference === null) {
+    return [];
+  }
+  for (const by of ["reference", "barcode"] as const) {
+    const found = await findPackages(source, { by, value: reference, limit }, signal);
+    // Many labels may have the number of an order or an article. A package with a scan has that of another label then.
+    const ofLabel = isOfParcel ? found : found.filter(({ scan }) => scan === null);
+    if (ofLabel.length > 0) {
+      return ofLabel;
+    }
+  }
   return [];
 }
 
-/**
- * What the index may have of a label that the scan node has read: its text, which this node stores without the AIM identifier
- * and with group separators, the same from another form of the code, and the reference. The most exact comes first.
- */
-function readLabel(text: string): readonly string[] {
+/** What the index may have of a label that the scan node has read. */
+interface Label {
+  /**
+   * Its text, which this node stores without the AIM identifier and with group separators, and the same from another form of the
+   * code.
+   */
+  readonly texts: readonly string[];
+  /** Null if there is none. */
+  readonly reference: string | null;
+  /** Whether no other parcel has this reference. */
+  readonly isOfParcel: boolean;
+}
+
+const noLabel: Label = { texts: [], reference: null, isOfParcel: false };
+
+function readLabel(text: string): Label {
   const [frame, ...others] = allFrames(text);
   if (frame === undefined || others.length > 0) {
-    return [];
+    return noLabel;
   }
   try {
     const reading = readFrame(frame, {});
     const { scan, kind } = reading;
     const rules = { rule: { which: "auto" }, kinds: codeKinds, mayBeWrong: true } as const;
     const elements = kind === "gs1" || kind === "digitalLink" ? [writeElementString(scan.elements)] : [];
-    return [scan.text, ...elements, chooseReference(reading, rules)].filter((value) => value.trim() !== "");
+    const texts = [scan.text, ...elements].filter((value) => value.trim() !== "");
+    const reference = chooseReference(reading, rules);
+    const isSscc = scan.elements.some(({ ai, value }) => ai === "00" && value === reference);
+    return { texts, reference, isOfParcel: isSscc || scan.carriers.length > 0 };
   } catch (error) {
     if (isDimensionerError(error)) {
-      return [];
+      return noLabel;
     }
     throw error;
   }

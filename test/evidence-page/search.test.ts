@@ -64,8 +64,15 @@ describe("a label that was archived, scanned on the evidence page", () => {
   const sscc = "395212340000004173";
   const item = "]C1010401234512345610LOT7\u001d21SERIAL9";
   const archived = {
-    sscc: { scan: readScan(`]C100${sscc}`), references: { ...none, customReference1: "sscc" } },
-    item: { scan: readScan(item), references: { ...none, customReference1: "item" } },
+    sscc: {
+      scan: readScan(`]C100${sscc}`),
+      references: { ...none, customReference1: "sscc", transactionReference: sscc },
+    },
+    item: {
+      scan: readScan(item),
+      references: { ...none, customReference1: "item", transactionReference: "04012345123456" },
+    },
+    order: { references: { ...none, customReference1: "order", transactionReference: "ORDER-70" } },
     // Only the number of the label became a reference, as with a message without a scan.
     number: {
       references: { ...none, customReference1: "number", transactionReference: "003952123400000888" },
@@ -73,7 +80,7 @@ describe("a label that was archived, scanned on the evidence page", () => {
     text: { scan: readScan("PO-7"), references: { ...none, customReference1: "text" } },
   };
   type Name = keyof typeof archived;
-  const names: readonly Name[] = ["sscc", "item", "number", "text"];
+  const names: readonly Name[] = ["sscc", "item", "order", "number", "text"];
 
   it("is found whatever the scanner types around it, and in its printed form", () =>
     withFolder(async (root) => {
@@ -91,11 +98,22 @@ describe("a label that was archived, scanned on the evidence page", () => {
           [item.slice(3).replace("\u001d", "^]"), "item"],
           ["]C100003952123400000888", "number"],
           ["(00)003952123400000888", "number"],
+          [`]C100${sscc}400PO-9`, "sscc"],
+          ["]C1400ORDER-70", "order"],
           ["]C0PO-7", "text"],
         ] as const) {
           assert.deepEqual(await search(served, text), [name], text);
         }
-        for (const text of ["]C1", "\u001d", "\u0002\u0003", "a\tb", "]C100395212340000009999"]) {
+        // The last ones are another item of an article that is in the archive, and the beginning of another order.
+        for (const text of [
+          "]C1",
+          "\u001d",
+          "\u0002\u0003",
+          "a\tb",
+          "]C100395212340000009999",
+          item.replace("SERIAL9", "SERIAL8"),
+          "]C1400ORDER-7",
+        ]) {
           assert.deepEqual(await search(served, text), [], JSON.stringify(text));
         }
       });

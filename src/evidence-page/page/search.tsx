@@ -1,6 +1,7 @@
 import type { VNode } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
+import { instantOf } from "../../rules/instants.ts";
 import { fileAddress, RequestError, searchPackages } from "./api.ts";
 import { CaseBar, type Case } from "./case.tsx";
 import { Marks } from "./marks.tsx";
@@ -18,7 +19,15 @@ function Result({ one, chosen, shared }: ResultProps): VNode {
   const { words } = shared;
   const hasPicture = one.files.some(({ contentType }) => contentType?.startsWith("image/") === true);
   const isInCase = chosen.ids.has(one.packageId);
-  const at = one.measuredAtUtc ?? one.archivedAtUtc;
+  const { measuredAtUtc: measuredAt, archivedAtUtc: archivedAt } = one;
+  const at = measuredAt ?? archivedAt;
+  // A day finds what was archived on it.
+  const isOfOtherDay = measuredAt !== null && archivedAt !== null && dayOf(measuredAt) !== dayOf(archivedAt);
+  const facts = [
+    one.device,
+    at === null ? null : words.time(at),
+    isOfOtherDay ? `${words.say("archivedAt")}: ${words.time(archivedAt)}` : null,
+  ];
   return (
     <li class="row">
       <input
@@ -38,9 +47,7 @@ function Result({ one, chosen, shared }: ResultProps): VNode {
         <span class="about">
           <b>{nameOf(one)}</b>
           <span>{sizeOf(one, words)}</span>
-          <span class="hint">
-            {[one.device, at === null ? null : words.time(at)].filter((part) => part !== null).join(" · ")}
-          </span>
+          <span class="hint">{facts.filter((part) => part !== null).join(" · ")}</span>
           <span>
             <Marks one={one} shared={shared} />
           </span>
@@ -48,6 +55,11 @@ function Result({ one, chosen, shared }: ResultProps): VNode {
       </a>
     </li>
   );
+}
+
+/** In the time zone of the browser, in which the page shows times. */
+function dayOf(at: string): string {
+  return new Date(instantOf(at)).toDateString();
 }
 
 /** The answer to a search. */
