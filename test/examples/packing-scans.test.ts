@@ -38,6 +38,18 @@ describe(`what the packing station takes for a scan, on Node-RED ${nodeRedMajor}
     await dock.phase("recording");
   });
 
+  it("is not what stood there before a code that comes without keys", async () => {
+    await dock.page.keyboard.type("OLD");
+    await dock.page.evaluate("window.packingStation.keyAt -= 11_000");
+    const field = dock.page.locator("#packing-scan");
+    await dock.page.waitForFunction("window.packingStation.typed === ''");
+    await field.focus();
+    await dock.page.keyboard.insertText("INSERTED");
+    await dock.page.keyboard.press("Enter");
+    await dock.shows("reference", /^INSERTED$/);
+    await dock.phase("recording");
+  });
+
   it("is also the first one after the clock of Node-RED was set back", async () => {
     await dock.scan("SET-BACK");
     await dock.phase("recording");

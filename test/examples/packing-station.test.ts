@@ -396,6 +396,18 @@ describe(`example 30, the packing station, in a browser on Node-RED ${nodeRedMaj
     const cut = nodes.map((one) => (one.name === "A billable weight" ? { ...one, wires: [[]] } : one));
     await nodeRed.deploy(cut);
     await dock.pack("CUT-OFF");
+    // As if an earlier version of the flow had sent it, whose messages had no proof.
+    const { z } = nodes.find(({ name }) => name === "Station") ?? assert.fail();
+    const func = `const [{ packages }] = flow.get("stations")["dock-1"].history;
+      packages.forEach(({ message }) => delete message.proof);
+      node.warn("without a proof");`;
+    const isChanged = nodeRed.nextLine(/without a proof/);
+    await nodeRed.deploy([
+      ...cut,
+      { id: "once", z, type: "inject", props: [], once: true, onceDelay: 0.1, wires: [["earlier"]] },
+      { id: "earlier", z, type: "function", func, outputs: 0, wires: [] },
+    ]);
+    await isChanged;
     await nodeRed.deploy(nodes);
     const saved = dock.page.locator('[data-test="entry"][data-evidence="saved"]', { hasText: "CUT-OFF" });
     await saved.waitFor();

@@ -99,6 +99,7 @@ export default {
       this.clock = Date.now();
       document.querySelector(".packing-shift [role=img]")?.setAttribute("aria-label", this.t.perHour ?? "");
       this.connected = this.$socket.connected;
+      this.forgetOldKeys();
       this.sendAgain();
     },
   },

@@ -6,6 +6,13 @@ export default {
       window.packingStation.typed = this.typed = text;
       window.packingStation.keyAt = Date.now();
     },
+    // What stands in the field for a while was a key that somebody hit by accident.
+    forgetOldKeys() {
+      const { typed, keyAt } = window.packingStation;
+      if (typed !== "" && Date.now() - keyAt > 10_000) {
+        this.type("");
+      }
+    },
     // The listener outlives this component: what a scanner types while Dashboard makes the next one is for that one.
     listenToKeys() {
       const kept = window.packingStation;
@@ -55,8 +62,8 @@ export default {
         }
         return;
       }
-      // What stands in the field for a while was a key that somebody hit by accident.
-      const typed = Date.now() - kept.keyAt > 10_000 ? "" : kept.typed;
+      this.forgetOldKeys();
+      const { typed } = kept;
       if (key === "Enter" || key === "Tab") {
         if (typed === "") {
           return;

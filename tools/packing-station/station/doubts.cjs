@@ -90,6 +90,7 @@ function sendAgain(station) {
   const packages = station.history.flatMap((parcel) => parcel.packages);
   for (const one of packages.filter(({ isCutOff }) => isCutOff)) {
     delete one.isCutOff;
-    out.evidence.push(RED.util.cloneMessage(one.message));
+    // A message of an earlier version of this flow has no proof, and its report would be taken for somebody else's.
+    out.evidence.push(RED.util.cloneMessage({ ...one.message, proof }));
   }
 }
