@@ -36,12 +36,17 @@ export class PackageIndex {
     this.#database = database;
   }
 
-  /** Returns the packages with one of these keys and their supplements, in the order in which they were archived. */
+  /**
+   * Returns the packages with one of these keys and their supplements, in the order in which they were archived. Each part is
+   * answered by an index; an OR over several columns would read the whole table.
+   */
   async ofKeys(keys: readonly string[]): Promise<readonly IndexedPackage[]> {
     const marks = keys.map(() => "?").join(", ");
-    const ofKeys = `job_key IN (${marks}) OR measure_key IN (${marks})`;
+    const ofKeys = (column: string): string => `SELECT ${column} FROM packages WHERE job_key IN (${marks})
+      UNION SELECT ${column} FROM packages WHERE measure_key IN (${marks})`;
     return this.#select(
-      `WHERE ${ofKeys} OR supplements_sha256 IN (SELECT manifest_sha256 FROM packages WHERE ${ofKeys})
+      `WHERE indexed_order IN (${ofKeys("indexed_order")}
+        UNION SELECT indexed_order FROM packages WHERE supplements_sha256 IN (${ofKeys("manifest_sha256")}))
         ORDER BY indexed_order`,
       [...keys, ...keys, ...keys, ...keys],
     );
