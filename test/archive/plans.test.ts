@@ -1,8 +1,12 @@
 import assert from "node:assert/strict";
 import { PackageIndex } from "../../src/archive/packages/package-index.ts";
 import { describeDatabases } from "../store/databases.ts";
-import { stepsOf } from "../store/plans.ts";
+import type { Statement } from "../../src/store/database.ts";
+import { withFolder } from "../media/support.ts";
+import { noting, stepsOf } from "../store/plans.ts";
 import type { TestDatabase } from "../store/support.ts";
+import { databaseOf, newDatabases, storeIn } from "./store.ts";
+import { openArchive } from "./support.ts";
 
 /** As many as make an index the faster way, also for a planner that knows how many there are. */
 const packages = 20_000;
@@ -10,6 +14,9 @@ const packages = 20_000;
 /** As databases call a step that reads a whole table, and PostgreSQL what it looks at in each row. */
 const readsAll =
   /^SCAN (jobs|packages|records)\b|Seq Scan on (jobs|packages|records)|Anti Join|Filter: .*SubPlan/;
+/** An index of open jobs only, and the end of one of packages. */
+const readsLittle = /INDEX (jobs_open|jobs_worker|packages_archived)$/;
+const isSlow = (step: string): boolean => readsAll.test(step) && !readsLittle.test(step);
 
 describeDatabases("archive: what reads a large index", (open) => {
   let test: TestDatabase;
@@ -39,13 +46,37 @@ describeDatabases("archive: what reads a large index", (open) => {
       );
     });
     const plan = steps.join("\n");
-    assert.deepEqual(
-      steps.filter((step) => readsAll.test(step)),
-      [],
-      plan,
-    );
+    assert.deepEqual(steps.filter(isSlow), [], plan);
     for (const name of ["packages_key", "packages_measure", "packages_supplements"]) {
       assert.ok(plan.includes(name), `${name}\n${plan}`);
     }
   });
+});
+
+describe("archive: what an archive reads of an embedded database when it is opened", () => {
+  it("is no whole table of jobs, packages or records", () =>
+    withFolder(async (root) => {
+      const given: Statement[] = [];
+      const databases = newDatabases();
+      const open: typeof databases.open = async (location) => {
+        const lease = await databases.open(location);
+        return { ...lease, database: noting(lease.database, given) };
+      };
+      await (await openArchive(root, undefined, { store: storeIn(root, { open }) })).close();
+      const { database, release } = await databases.open({ kind: "file", file: databaseOf(root) });
+      const plans = await database.transaction(
+        given.map(({ sql, values = [] }) => ({ sql: `EXPLAIN QUERY PLAN ${sql}`, values })),
+      );
+      await release();
+      const asked = plans.flatMap((rows, at) =>
+        rows.map((row) => ({ step: String(row["detail"]), sql: given[at]?.sql })),
+      );
+      assert.deepEqual(
+        asked.filter(({ step }) => isSlow(step)),
+        [],
+      );
+      assert.ok(
+        asked.some(({ step }) => /^SEARCH jobs USING.* INDEX jobs_worker \(worker_id=\?\)/.test(step)),
+      );
+    }));
 });

@@ -1,18 +1,23 @@
 import type { Database, Statement } from "../../src/store/database.ts";
 import type { TestDatabase } from "./support.ts";
 
-type Queried = Pick<Database, "transaction">;
+/** A database that notes all statements that it runs. */
+export function noting(database: Database, given: Statement[]): Database {
+  return {
+    transaction: (statements) => {
+      given.push(...statements);
+      return database.transaction(statements);
+    },
+    close: () => database.close(),
+  };
+}
 
 /** Returns the steps in which a database runs the statements that something gives it. */
 export async function stepsOf(
   test: TestDatabase,
-  run: (database: Queried) => Promise<unknown>,
+  run: (database: Database) => Promise<unknown>,
 ): Promise<readonly string[]> {
   const given: Statement[] = [];
-  const transaction: Queried["transaction"] = (statements) => {
-    given.push(...statements);
-    return test.database.transaction(statements);
-  };
-  await run({ transaction });
+  await run(noting(test.database, given));
   return await test.explain(given);
 }

@@ -8,7 +8,7 @@ import type { ArchiveFiles } from "../../files/archive-files.ts";
 import type { OpenedPackages } from "../../place/open-packages.ts";
 import type { PlacedPackage } from "../../packages/intent.ts";
 import { loadManifest } from "../../packages/package-files.ts";
-import { endStates } from "../table/job-states.ts";
+import { isOpen } from "../table/job-rows.ts";
 
 interface ClaimingArchive {
   /** The database as messages name it. */
@@ -46,10 +46,7 @@ async function claim(
   const { files, key } = place;
   const [stores = [], open = [], others = []] = await database.transaction([
     { sql: "SELECT folder FROM store" },
-    {
-      sql: `SELECT job_id FROM jobs WHERE state NOT IN (${endStates.map(() => "?").join(", ")}) LIMIT 1`,
-      values: endStates,
-    },
+    { sql: `SELECT job_id FROM jobs WHERE ${isOpen} LIMIT 1` },
     ...(worker.isAlone ? [] : [otherWorkers(worker.id)]),
   ]);
   const [store] = stores;

@@ -1,8 +1,7 @@
 import { skipLocked, type Condition, type Database, type Row } from "../../../store/database.ts";
 import { endedWorkers, forgetIdleWorkers } from "../../../store/worker-lease.ts";
-import { listOf, readWithMedia, type TakenJobs } from "./job-rows.ts";
+import { isOpen, readWithMedia, type TakenJobs } from "./job-rows.ts";
 import { resumed, type OpenJob } from "./open-job.ts";
-import { endStates } from "./job-states.ts";
 
 /** Who takes jobs over. */
 export interface Taker {
@@ -25,7 +24,6 @@ export interface TakenOver {
 /** The worker of a job that its worker has given back. */
 const nobody = "";
 
-const isOpen = `state NOT IN (${listOf(endStates)})`;
 /** As long as a worker may have the node of a job, it is left to that one. */
 const othersAfterSeconds = 600;
 const othersEveryMs = 60_000;

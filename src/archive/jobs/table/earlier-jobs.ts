@@ -2,8 +2,8 @@ import { skipLocked, type Database } from "../../../store/database.ts";
 import { removeOldMeasurements } from "../../find/measurement-table.ts";
 import { endedWorkers } from "../../../store/worker-lease.ts";
 import type { StoredItem } from "../../packages/intent.ts";
-import { byJob, listOf, readItems, readWithMedia, type TakenJobs } from "./job-rows.ts";
-import { endStates, unfinished } from "./job-states.ts";
+import { byJob, isOpen, listOf, readItems, readWithMedia, type TakenJobs } from "./job-rows.ts";
+import { endStates } from "./job-states.ts";
 
 const mostRemoved = 1_000;
 const dayMs = 24 * 3_600_000;
@@ -26,20 +26,19 @@ export class EarlierJobs {
 
   /** Reads all jobs of this worker to be resumed after a restart, the oldest first. */
   async unfinished(): Promise<TakenJobs> {
-    const states = listOf(unfinished);
     const [, rows = [], media = []] = await this.#database.transaction([
       {
         // Earlier versions had one worker.
-        sql: `UPDATE jobs SET worker_id = ? WHERE worker_id IS NULL AND state IN (${states})`,
+        sql: `UPDATE jobs SET worker_id = ? WHERE worker_id IS NULL AND ${isOpen}`,
         values: [this.#worker],
       },
       {
-        sql: `SELECT * FROM jobs WHERE worker_id = ? AND state IN (${states}) ORDER BY accepted_at, job_id`,
+        sql: `SELECT * FROM jobs WHERE worker_id = ? AND ${isOpen} ORDER BY accepted_at, job_id`,
         values: [this.#worker],
       },
       {
         sql: `SELECT * FROM job_media WHERE job_id IN
-          (SELECT job_id FROM jobs WHERE worker_id = ? AND state IN (${states})) ORDER BY added_order`,
+          (SELECT job_id FROM jobs WHERE worker_id = ? AND ${isOpen}) ORDER BY added_order`,
         values: [this.#worker],
       },
     ]);
@@ -66,7 +65,7 @@ export class EarlierJobs {
   async open(ids: readonly string[]): Promise<ReadonlySet<string>> {
     const rows = await this.#database.transaction(
       ids.map((id) => ({
-        sql: `SELECT job_id FROM jobs WHERE job_id = ? AND state IN (${listOf(unfinished)})`,
+        sql: `SELECT job_id FROM jobs WHERE job_id = ? AND ${isOpen}`,
         values: [id],
       })),
     );

@@ -7,7 +7,7 @@ import {
   type PlacedPackage,
   type StoredItem,
 } from "../../packages/intent.ts";
-import { openToParts, unfinished, type JobState } from "./job-states.ts";
+import { endStates, openToParts, unfinished, type JobState } from "./job-states.ts";
 
 /** A job as it is stored in the database. */
 export interface StoredJob {
@@ -38,6 +38,12 @@ export interface StoredJob {
 export function listOf(states: readonly JobState[]): string {
   return states.map((state) => `'${state}'`).join(", ");
 }
+
+/**
+ * The condition for jobs that have not ended. Only with these words and literal values does SQLite use the indexes of open jobs; it
+ * reads the whole table otherwise.
+ */
+export const isOpen = `state NOT IN (${listOf(endStates)})`;
 
 /** A job that a worker has. */
 export type OwnJob = readonly [jobId: string, workerId: string];
