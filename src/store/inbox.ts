@@ -204,10 +204,13 @@ export class Inbox {
     parcel: HandledParcel = { billable: null, scan: null },
   ): Promise<number> {
     const id = identity(transactionId);
+    // An index leads to each of the two ids. With an OR, SQLite would read all unhandled records of the node.
     const [rows = []] = await this.#database.transaction([
       {
         sql: `UPDATE records SET ${handledColumns}
-          WHERE node_id = ? AND handled_at IS NULL AND (transaction_id = ? OR legacy_id = ?) RETURNING record_id`,
+          WHERE node_id = ? AND handled_at IS NULL AND record_id IN
+            (SELECT record_id FROM records WHERE transaction_id = ?
+              UNION SELECT record_id FROM records WHERE legacy_id = ?) RETURNING record_id`,
         values: [...handledValues(this.#nodeId, this.#now(), parcel), this.#nodeId, id, id],
       },
     ]);

@@ -4,6 +4,7 @@ import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
 import { Inbox } from "../../src/store/inbox.ts";
 import { endedWorkers, WorkerLease } from "../../src/store/worker-lease.ts";
 import { describeDatabases } from "./databases.ts";
+import { stepsOf } from "./plans.ts";
 import { testClock, type TestDatabase } from "./support.ts";
 
 const hourMs = 3_600_000;
@@ -94,6 +95,17 @@ describeDatabases("the inbox of a store", (open) => {
       assert.deepEqual(await idsOf(inbox("run 2")), ["2"]);
     });
   }
+
+  it("asks the indexes of both ids which records were handled, however many were not", async () => {
+    const steps = await stepsOf(test, async (database) => {
+      const handled = new Inbox(database, { nodeId: "node 1", runId: "run 1" }).handled("1");
+      assert.equal(await handled, 0);
+    });
+    const plan = steps.join("\n");
+    assert.ok(plan.includes("records_transaction") && plan.includes("records_legacy"), plan);
+    const all = steps.filter((step) => /records_unhandled \(node_id=\?\)$|^SCAN records|Seq Scan/.test(step));
+    assert.deepEqual(all, [], plan);
+  });
 
   it("knows a duplicate within its time, by either id, also after a restart", async () => {
     const guid = "5f1c0d3e-0000-4000-8000-000000000001";
