@@ -108,8 +108,8 @@ async function placePackage(
         throw error;
       }
     }
-    const found = await findAt(root, path, disk);
-    if (found !== undefined && isSame(found.manifest)) {
+    const found = await findAt(root, path, disk, isSame);
+    if (found !== undefined) {
       return found;
     }
   }
@@ -172,14 +172,15 @@ async function seek(
   return undefined;
 }
 
-/** Reads the package in a folder; undefined if there is none, or it is not as its manifest says. */
+/** Reads the package in a folder; undefined if there is none, it is not sought, or it is not as its manifest says. */
 async function findAt(
   root: string,
   path: string,
   disk: ArchiveDisk,
-  isSought: (manifest: Manifest) => boolean = () => true,
+  isSought: (manifest: Manifest) => boolean,
 ): Promise<FoundPackage | undefined> {
   const found = await loadManifest(join(root, path, manifestFileName), disk);
+  // First, since the files of thousands of packages with the same name may take hours to read.
   if (typeof found === "string" || !isSought(found.manifest)) {
     return undefined;
   }
