@@ -31,6 +31,17 @@ export function numberedFolder(name: string, number: number): string {
   return number === 0 ? name : numberedName(`${name}.`, number).replace(/^(.*) \((\d+)\)\.$/s, "$1 ($2)");
 }
 
+/** Those entries of a folder that are this name with or without a number, in the order of the numbers. */
+export function foldersInUse(name: string, entries: readonly string[]): string[] {
+  // Some disks return names in another normal form.
+  const there = new Set(entries.map((entry) => entry.normalize("NFC")));
+  const numbers = [...there].flatMap((entry) => Number(/ \((\d{1,6})\)$/.exec(entry)?.[1] ?? 0));
+  const inUse = [0, ...numbers.toSorted((one, other) => one - other)].map((number) =>
+    numberedFolder(name, number),
+  );
+  return [...new Set(inUse)].filter((entry) => there.has(entry.normalize("NFC")));
+}
+
 function valueOf(token: string, { date, reference, transactionId, device }: LayoutValues): string {
   const values: Readonly<Record<string, string | null>> = {
     date,

@@ -1,11 +1,18 @@
 import { join } from "node:path";
 import { fileError, systemCode } from "../../media/disk.ts";
 import { makeSubfolders, syncFolder } from "../../media/target-folder.ts";
-import { asFileError, diskFacts, exists, manifestFileName, type ArchiveDisk } from "../archive-disk.ts";
+import {
+  asFileError,
+  diskFacts,
+  exists,
+  manifestFileName,
+  namesIn,
+  type ArchiveDisk,
+} from "../archive-disk.ts";
 import { always } from "../../store/database.ts";
 import type { FolderFiles } from "../files/folder-files.ts";
 import type { PlacedPackage } from "../packages/intent.ts";
-import { numberedFolder } from "../packages/layout.ts";
+import { foldersInUse, numberedFolder } from "../packages/layout.ts";
 import { filesOf, type Manifest } from "../packages/manifest.ts";
 import { indexPackage, type IndexKeys } from "../packages/package-index.ts";
 import { hashFile, loadManifest } from "../packages/package-files.ts";
@@ -151,6 +158,7 @@ async function seekPackage(
   }
 }
 
+/** Numbers of packages that were deleted because of their age are missing. */
 async function seek(
   root: string,
   parts: readonly string[],
@@ -158,13 +166,9 @@ async function seek(
   isSought: (manifest: Manifest) => boolean,
 ): Promise<FoundPackage | undefined> {
   const above = await outsidePackages(root, parts.slice(0, -1), disk);
-  const name = parts.at(-1) ?? "";
-  for (let number = 0; number < mostNumbers; number += 1) {
-    const path = [...above, numberedFolder(name, number)].join("/");
-    if (!(await exists(join(root, path), disk))) {
-      return undefined;
-    }
-    const found = await findAt(root, path, disk, isSought);
+  const names = await namesIn(join(root, ...above), disk);
+  for (const name of foldersInUse(parts.at(-1) ?? "", names)) {
+    const found = await findAt(root, [...above, name].join("/"), disk, isSought);
     if (found !== undefined) {
       return found;
     }
