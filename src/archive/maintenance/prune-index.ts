@@ -8,7 +8,7 @@ import { loadManifestWithin } from "./load-manifest-within.ts";
 import type { OpenedPlace } from "./open-place.ts";
 import { PruneLogReader, type PrunedLine } from "./prune-log.ts";
 
-/** How many lines of the log are looked up in one transaction. */
+/** How many lines of the log are looked up with one statement. In a bucket they come from many objects. */
 const linesAtOnce = 500;
 
 export interface PruneIndexOptions {
@@ -49,12 +49,16 @@ async function pruneIndex(
   const database = await openForTool(file, "write", thread);
   let removed = 0;
   try {
+    let waiting: PrunedLine[] = [];
     for await (const entries of new PruneLogReader(place.root, place.disk).read()) {
-      for (let first = 0; first < entries.length; first += linesAtOnce) {
+      signal?.throwIfAborted();
+      waiting = waiting.concat(entries);
+      while (waiting.length >= linesAtOnce) {
         signal?.throwIfAborted();
-        removed += await removeRows(database, place, entries.slice(first, first + linesAtOnce));
+        removed += await removeRows(database, place, waiting.splice(0, linesAtOnce));
       }
     }
+    removed += await removeRows(database, place, waiting);
   } finally {
     await database.close();
   }
@@ -66,15 +70,21 @@ async function removeRows(
   place: OpenedPlace,
   lines: readonly PrunedLine[],
 ): Promise<number> {
-  const listed = await database.transaction(
-    lines.map(({ path, sha256 }) => ({
-      sql: "SELECT package_id, location, manifest_sha256 FROM packages WHERE location = ? AND manifest_sha256 = ?",
-      values: [path, sha256],
-    })),
-  );
+  if (lines.length === 0) {
+    return 0;
+  }
+  const deleted = new Set(lines.map(({ path, sha256 }) => `${sha256} ${path}`));
+  const [listed = []] = await database.transaction([
+    {
+      sql: `SELECT package_id, location, manifest_sha256 FROM packages
+        WHERE location IN (${lines.map(() => "?").join(", ")})`,
+      values: lines.map(({ path }) => path),
+    },
+  ]);
   const statements: Statement[] = [];
-  for (const row of listed.flat()) {
-    if (!(await isThere(place, row))) {
+  for (const row of listed) {
+    const isLogged = deleted.has(`${String(row["manifest_sha256"])} ${String(row["location"])}`);
+    if (isLogged && !(await isThere(place, row))) {
       statements.push({
         sql: "DELETE FROM packages WHERE package_id = ? AND manifest_sha256 = ? RETURNING package_id",
         values: [row["package_id"] ?? null, row["manifest_sha256"] ?? null],

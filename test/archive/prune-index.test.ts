@@ -1,0 +1,119 @@
+import assert from "node:assert/strict";
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { pruneLogName, stateFolderName } from "../../src/archive/archive-disk.ts";
+import { encodeLine } from "../../src/archive/files/checked-lines.ts";
+import { openPlace } from "../../src/archive/maintenance/open-place.ts";
+import { pruneIndexes } from "../../src/archive/maintenance/prune-index.ts";
+import { ToolDatabase, ToolThread } from "../../src/store/tool-database.ts";
+import type { ToolRequest } from "../../src/store/tool-messages.ts";
+import { withFolder } from "../media/support.ts";
+import { useCredentials } from "../support/s3-servers.ts";
+import { startStub } from "../support/s3-stub.ts";
+import { openSqlite, packagesForBuckets } from "./bucket-archive.ts";
+import { fillArchive } from "./packages.ts";
+import { databaseOf } from "./store.ts";
+
+/** The thread of a command that writes down what it is asked for. */
+class RecordingThread extends ToolThread {
+  readonly statements: string[] = [];
+
+  override async open(request: ToolRequest): Promise<ToolDatabase> {
+    const database = await super.open(request);
+    return new ToolDatabase(request.file, async (given) => {
+      if (given === "close") {
+        await database.close();
+        return [];
+      }
+      this.statements.push(...given.map(({ sql }) => sql));
+      return await database.transaction(given);
+    });
+  }
+
+  count(what: RegExp): number {
+    return this.statements.filter((sql) => what.test(sql)).length;
+  }
+}
+
+/** Removes the rows of what the log names, and returns how many there were. */
+async function pruneRows(
+  named: Parameters<typeof openPlace>[0],
+  database: string,
+  thread: ToolThread,
+): Promise<number> {
+  const place = await openPlace(named, {});
+  try {
+    return await pruneIndexes(place, database, { thread });
+  } finally {
+    await place.close();
+    await thread.close();
+  }
+}
+
+const line = (path: string, sha256: string) => ({
+  at: "2027-02-01T02:00:00.412Z",
+  path,
+  sha256,
+  transactionId: null,
+  transactionReference: null,
+  archived: "2026-11-02T09:14:31.870Z",
+  files: 1,
+  bytes: 1,
+});
+
+describe("archive: the rows of deleted packages", () => {
+  useCredentials();
+  const packages = packagesForBuckets();
+
+  it("are looked up many at once, however many lines the log has", () =>
+    withFolder(async (root) => {
+      const [first = "", second = ""] = await fillArchive(root, ["1", "2", "3"]);
+      const listed = rowsOf(databaseOf(root));
+      const others = Array.from({ length: 1_200 }, (_none, index) => line(`2025-01-01/${index}`, `${index}`));
+      // What was archived at the place of a deleted package is another one.
+      const lines = [...others, line(first, listed.get(first) ?? ""), line(second, "0")];
+      await writeFile(logOf(root), Buffer.concat(lines.map(encodeLine)));
+      await Promise.all([first, second].map((path) => rm(join(root, path), { recursive: true })));
+      const thread = new RecordingThread();
+      assert.equal(await pruneRows(root, databaseOf(root), thread), 1);
+      assert.equal(thread.count(/^SELECT package_id/), 3);
+      const left = rowsOf(databaseOf(root));
+      assert.deepEqual([left.has(first), left.size], [false, 2]);
+    }));
+
+  it("are looked up many at once in a bucket, where each line may be an object", async () => {
+    const stub = await startStub();
+    const archive = await packages.upload(stub.url("parcels"), await openSqlite());
+    try {
+      const [path = "", sha256 = ""] = [...rowsOf(archive.index.given)][0] ?? [];
+      const others = Array.from({ length: 40 }, (_none, index) => line(`2025-01-01/${index}`, `${index}`));
+      for (const one of [...others, line(path, sha256)]) {
+        await archive.files.addToLog(logOf(archive.files.root), [one]);
+      }
+      await archive.files.bucket.remove(`parcels/${path}/manifest.json`);
+      const thread = new RecordingThread();
+      assert.equal(await pruneRows(archive.location, archive.index.given, thread), 1);
+      assert.equal(thread.count(/^SELECT package_id/), 1);
+    } finally {
+      await archive.close();
+      await archive.index.close();
+      await stub.close();
+    }
+  });
+});
+
+function logOf(root: string): string {
+  return join(root, stateFolderName, pruneLogName);
+}
+
+/** The SHA-256 of the manifests that an index lists, by the locations. */
+function rowsOf(file: string): ReadonlyMap<string, string> {
+  const database = new DatabaseSync(file, { readOnly: true });
+  try {
+    const rows = database.prepare("SELECT location, manifest_sha256 FROM packages").all();
+    return new Map(rows.map((row) => [String(row["location"]), String(row["manifest_sha256"])]));
+  } finally {
+    database.close();
+  }
+}
