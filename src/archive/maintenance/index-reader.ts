@@ -2,7 +2,7 @@ import type { Finding } from "../../model/archive-reports.ts";
 import type { Row, SqlValue } from "../../store/database.ts";
 import { sha256Of } from "../../model/sha256.ts";
 import type { ToolThread } from "../../store/tool-database.ts";
-import { openIndexSource, type IndexSource } from "./index-source.ts";
+import { openIndexSource, type CheckDepth, type IndexSource } from "./index-source.ts";
 
 /** How many rows are read at once. */
 const pageRows = 1_000;
@@ -55,8 +55,8 @@ export class IndexReader {
    * Reads and checks a whole file, with its log; a server checks its files itself. Rejects with ERR_STORE where it is
    * damaged.
    */
-  async check(): Promise<void> {
-    await this.#source.check();
+  async check(how: CheckDepth): Promise<void> {
+    await this.#source.check(how);
   }
 
   /** Counts the packages that the index lists below a folder, and their bytes. */

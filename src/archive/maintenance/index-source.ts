@@ -9,6 +9,9 @@ import { failureError } from "../../store/sqlite-failures.ts";
 import { readLog } from "../../store/sqlite-log.ts";
 import type { ToolDatabase, ToolThread } from "../../store/tool-database.ts";
 
+/** `quick` does not compare the indexes with the table: otherwise millions of rows take hours, in one transaction. */
+export type CheckDepth = "quick" | "whole";
+
 /** The database of a store, opened by a program that is not its owner. */
 export interface IndexSource {
   readonly database: Database;
@@ -19,7 +22,7 @@ export interface IndexSource {
   /** Whether it notes where packages are being uploaded. */
   readonly hasUploads: boolean;
   /** Rejects with ERR_STORE where the database is damaged. */
-  check(): Promise<void>;
+  check(how: CheckDepth): Promise<void>;
 }
 
 /** Opens the database of a store for reading: a file, in the thread, or a PostgreSQL database by its address. Rejects with ERR_STORE. */
@@ -94,10 +97,10 @@ async function openFile(file: string, thread: ToolThread): Promise<IndexSource> 
     const [store] = tables.length === 4 ? await database.select("SELECT * FROM store") : [];
     if (store === undefined) {
       // A store's tables may be in a log that SQLite cannot read any more.
-      await checkFile(file, database);
+      await checkFile(file, database, "whole");
       throw failureError(file, { reason: "foreign" });
     }
-    const check = (): Promise<void> => checkFile(file, database);
+    const check = (how: CheckDepth): Promise<void> => checkFile(file, database, how);
     return { database, store, workers: [], hasUploads: await hasUploads(file, database), check };
   } catch (error) {
     await database.close();
@@ -105,8 +108,8 @@ async function openFile(file: string, thread: ToolThread): Promise<IndexSource> 
   }
 }
 
-async function checkFile(file: string, database: ToolDatabase): Promise<void> {
-  const [result = {}] = await database.select("PRAGMA integrity_check(1)");
+async function checkFile(file: string, database: ToolDatabase, how: CheckDepth): Promise<void> {
+  const [result = {}] = await database.select(`PRAGMA ${how === "quick" ? "quick" : "integrity"}_check(1)`);
   const said = String(Object.values(result)[0]);
   const problem = said === "ok" ? await findLogDamage(`${file}-wal`) : said;
   if (problem !== undefined) {

@@ -50,7 +50,7 @@ export class OpenedIndexes {
     try {
       const index = await IndexReader.open(file, this.#thread);
       this.#opened.push(index);
-      await index.check();
+      await index.check("whole");
       this.readable.push(index);
       const { packages, bytes } = await index.count(below);
       const { packages: before = 0, bytes: bytesBefore = 0 } = this.#expected ?? {};

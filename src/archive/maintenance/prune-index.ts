@@ -41,8 +41,8 @@ async function pruneIndex(
 ): Promise<number> {
   const index = await IndexReader.open(file, thread);
   try {
-    // Writing to a damaged file would increase the damage.
-    await index.check();
+    // Writing to a damaged file would increase the damage. Meanwhile, the log of what Node-RED writes cannot be emptied.
+    await index.check("quick");
   } finally {
     await index.close();
   }

@@ -200,7 +200,7 @@ async function isWholeDatabase(file: string, key: string, thread: ToolThread): P
   try {
     const index = await IndexReader.open(file, thread);
     try {
-      await index.check();
+      await index.check("whole");
       const { folder } = index;
       const isOther = folder !== null && !(await isFolder(folder, key));
       if (isOther && (await index.count("")).packages > 0) {
