@@ -15,6 +15,9 @@ export interface OpenDatabase {
   readonly isShared: boolean;
 }
 
+/** A log that was longer, while a long reading kept it from being emptied, is cut to this. */
+const logBytes = 64 * 1024 * 1024;
+
 /** The errors of SQLite if processes cannot share memory, among other reasons. */
 const sharedMemoryFailures: ReadonlySet<number> = new Set([
   resultCodes.ioError,
@@ -167,6 +170,7 @@ function connect(path: string, { busyTimeoutMs }: OpenRequest, isShared: boolean
       return undefined;
     }
     database.exec("PRAGMA synchronous = FULL");
+    database.exec(`PRAGMA journal_size_limit = ${logBytes}`);
     database.exec("PRAGMA foreign_keys = ON");
     // Finds out now, and not at the first change, whether the file can be written: SQLite opens a read-only file
     // without an error.

@@ -49,6 +49,18 @@ describe("a SQLite database in a thread of its own", () => {
     );
   });
 
+  it("cuts a log that has become long", async () => {
+    const database = await openFile();
+    const limit = 64 * 1024 * 1024;
+    await database.transaction(
+      Array.from({ length: 70 }, (_, index) => insert(`${index}`.padEnd(1024 * 1024))),
+    );
+    assert.ok((await stat(`${file}-wal`)).size > limit);
+    // It is in the file by now: the next commit begins the log anew.
+    await database.transaction([insert("next")]);
+    assert.equal((await stat(`${file}-wal`)).size, limit);
+  });
+
   it("runs all statements of a transaction or none, whatever others in the same commit do", async () => {
     const database = await openFile();
     const outcomes = await Promise.allSettled([
