@@ -10,6 +10,10 @@ import { SqliteThreads } from "./sqlite-threads.ts";
 import { StoreDatabase, type StoreDatabaseOptions } from "./store-database.ts";
 import type { Worker } from "./worker-lease.ts";
 
+const defaultOpenMs = 60_000;
+/** Longer than users pause between two attempts: otherwise a large file would be checked again and again. */
+const defaultKeepMs = 120_000;
+
 /** A use of a database; the last one to release it closes it. */
 export interface DatabaseLease {
   readonly database: Database;
@@ -39,6 +43,8 @@ type PostgresOptions = Omit<SharedDatabaseOptions, "address" | "workerId">;
 interface StoreDatabasesOptions extends Omit<StoreDatabaseOptions, "file"> {
   /** How long one user waits until the database is open, while its whole file is checked. Opening itself goes on. */
   readonly openWithinMs?: number;
+  /** How long a database stays open that was opened when all users had given up. */
+  readonly keepMs?: number;
   readonly postgres?: PostgresOptions;
 }
 
@@ -50,16 +56,23 @@ export class StoreDatabases {
   readonly #fileOptions: Omit<StoreDatabaseOptions, "file">;
   readonly #postgresOptions: PostgresOptions;
   readonly #openWithinMs: number;
+  readonly #keepMs: number;
   readonly #open = new Map<string, Shared>();
   /** Databases that are being closed, until nothing of them is open any more. */
   readonly #closing = new Map<string, Promise<void>>();
   /** Which worker this process is on each PostgreSQL database, for as long as it runs. */
   readonly #workerIds = new Map<string, string>();
 
-  constructor({ openWithinMs = 60_000, postgres = {}, ...options }: StoreDatabasesOptions = {}) {
+  constructor({
+    openWithinMs = defaultOpenMs,
+    keepMs = defaultKeepMs,
+    postgres = {},
+    ...options
+  }: StoreDatabasesOptions = {}) {
     this.#fileOptions = { threads: new SqliteThreads(), ...options };
     this.#postgresOptions = postgres;
     this.#openWithinMs = openWithinMs;
+    this.#keepMs = keepMs;
   }
 
   /** Opens the database; creates the file and its folder, or the tables, if they are missing. Rejects with ERR_STORE. */
@@ -68,7 +81,7 @@ export class StoreDatabases {
     const shared = this.#open.get(key) ?? this.#begin(key, location);
     shared.users += 1;
     if (!(await settledWithin(shared.database, this.#openWithinMs))) {
-      void this.#leave(key, shared);
+      void this.#giveUp(key, shared);
       const explain = location.kind === "file" ? unansweredError : unansweredPostgresError;
       throw explain(databaseName(location), this.#openWithinMs);
     }
@@ -104,8 +117,24 @@ export class StoreDatabases {
     return SharedDatabase.open({ ...this.#postgresOptions, ...place, workerId });
   }
 
+  /** Who gives up comes again after a while. */
+  async #giveUp(key: string, shared: Shared): Promise<void> {
+    shared.users -= 1;
+    try {
+      await shared.database;
+    } catch {
+      await this.#closeUnused(key, shared);
+      return;
+    }
+    setTimeout(() => void this.#closeUnused(key, shared), this.#keepMs).unref();
+  }
+
   async #leave(key: string, shared: Shared): Promise<void> {
     shared.users -= 1;
+    await this.#closeUnused(key, shared);
+  }
+
+  async #closeUnused(key: string, shared: Shared): Promise<void> {
     const database = await shared.database.catch(() => undefined);
     // Another user may have come while it was being opened.
     if (shared.users > 0 || this.#open.get(key) !== shared) {

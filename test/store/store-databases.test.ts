@@ -4,10 +4,37 @@ import { mkdtemp, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { setImmediate } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
+import { isDimensionerError } from "../../src/errors/dimensioner-error.ts";
+import type { ThreadMessage } from "../../src/store/sqlite-messages.ts";
 import { SqliteThreads } from "../../src/store/sqlite-threads.ts";
 import { Store } from "../../src/store/store.ts";
 import { StoreDatabases, type DatabaseLease } from "../../src/store/store-databases.ts";
+
+/** Threads that tell when a database has answered its first transaction, and when it was closed. */
+class WatchedThreads extends SqliteThreads {
+  taken = 0;
+  readonly #answered = Promise.withResolvers<void>();
+  readonly #givenBack = Promise.withResolvers<void>();
+  readonly answered = this.#answered.promise;
+  readonly givenBack = this.#givenBack.promise;
+
+  override take(): Worker {
+    this.taken += 1;
+    const worker = super.take();
+    return worker.on("message", (message: ThreadMessage) => {
+      if (message !== "closed" && "results" in message) {
+        this.#answered.resolve();
+      }
+    });
+  }
+
+  override giveBack(worker: Worker): void {
+    super.giveBack(worker);
+    this.#givenBack.resolve();
+  }
+}
 
 describe("the databases of stores", () => {
   let folder: string;
@@ -19,6 +46,18 @@ describe("the databases of stores", () => {
     const lease = await databases.open({ kind: "file", file: path });
     leases.push(lease);
     return lease;
+  };
+  /** Opening goes on when an attempt is given up. */
+  const openAnswered = async (): Promise<DatabaseLease> => {
+    for (;;) {
+      try {
+        return await open();
+      } catch (error) {
+        if (!isDimensionerError(error) || error.sentence !== "storeUnanswered") {
+          throw error;
+        }
+      }
+    }
   };
   const nothing = [{ sql: "SELECT 1" }];
 
@@ -95,6 +134,30 @@ describe("the databases of stores", () => {
     await ended;
     await (await open()).database.transaction(nothing);
   });
+
+  for (const [what, keepMs, opened] of [
+    [
+      "keeps a database for a while that was only open when nobody waited any more, since its check takes long",
+      60_000,
+      1,
+    ],
+    ["closes such a database after that while", 1, 2],
+  ] as const) {
+    it(what, async () => {
+      await (await open()).release();
+      const threads = new WatchedThreads();
+      databases = new StoreDatabases({ threads, keepMs, openWithinMs: 50, busyTimeoutMs: 120_000 });
+      const foreign = new DatabaseSync(file);
+      foreign.exec("BEGIN IMMEDIATE");
+      await assert.rejects(open(), { message: /has not responded for 0.05 s/ });
+      foreign.close();
+      await (opened === 1 ? threads.answered : threads.givenBack);
+      await setImmediate();
+      const lease = await openAnswered();
+      await lease.database.transaction(nothing);
+      assert.equal(threads.taken, opened);
+    });
+  }
 
   it("does not wait for a thread that hangs in the disk, nor gives it another database", async () => {
     databases = new StoreDatabases({ closeWithinMs: 100, busyTimeoutMs: 15_000 });
