@@ -91,8 +91,11 @@ export default function (RED: NodeAPI): void {
         case "find": {
           const found = await findPackages(await sourceOf(request), request, job.signal);
           status.say("done", "packages", { count: found.length });
-          msg.payload = found;
-          return [settings.emit === "array" ? msg : messagesOf(RED, job, found, (payload) => ({ payload }))];
+          if (settings.emit === "array") {
+            msg.payload = found;
+            return [msg];
+          }
+          return [messagesOf(RED, job, found, (payload) => ({ payload }))];
         }
         case "missing": {
           const missing = await listMissing(
@@ -101,8 +104,8 @@ export default function (RED: NodeAPI): void {
             request.limit,
           );
           status.say("done", "missing", { count: missing.length });
-          msg.payload = missing;
           if (settings.emit === "array") {
+            msg.payload = missing;
             return [msg];
           }
           const again = missing.filter(({ archiveAgain }) => archiveAgain !== null);

@@ -94,17 +94,19 @@ export async function exportEvidence(
   );
 }
 
-/** One message for each item, which the Join node puts together again. */
+/** One message for each item, which the Join node puts together again. `put` has to set the payload. */
 export function messagesOf<T>(
   RED: NodeAPI,
   { msg }: Job,
   items: readonly T[],
-  put: (item: T) => object,
+  put: (item: T) => { readonly payload: unknown },
 ): Message[] {
   const id = RED.util.generateId();
   const count = items.length;
+  // Replaced in each message: copying it as often would take long if it is large.
+  const common: Message = { ...msg, payload: undefined };
   return items.map((item, index) =>
-    Object.assign(RED.util.cloneMessage(msg), put(item), { parts: { id, index, count, type: "array" } }),
+    Object.assign(RED.util.cloneMessage(common), put(item), { parts: { id, index, count, type: "array" } }),
   );
 }
 
