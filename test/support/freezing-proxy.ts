@@ -8,12 +8,17 @@ export interface FreezingProxy {
   freeze(): void;
   /** Passes on what has waited. */
   thaw(): void;
+  /** Breaks the connections. */
+  cut(): void;
+  /** Does something once, as soon as such data of a client was passed on. */
+  afterNext(isIt: (chunk: Buffer) => boolean, act: () => void): void;
   close(): void;
 }
 
 export async function startProxy(to: number): Promise<FreezingProxy> {
   const sockets = new Set<Socket>();
   let isFrozen = false;
+  let next: { readonly isIt: (chunk: Buffer) => boolean; readonly act: () => void } | undefined;
   const track = (socket: Socket, other: Socket): void => {
     sockets.add(socket);
     socket.on("error", () => undefined);
@@ -30,6 +35,13 @@ export async function startProxy(to: number): Promise<FreezingProxy> {
     const other = connect(to, "127.0.0.1");
     track(socket, other);
     track(other, socket);
+    socket.on("data", (chunk) => {
+      if (next?.isIt(chunk)) {
+        const { act } = next;
+        next = undefined;
+        act();
+      }
+    });
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -42,6 +54,12 @@ export async function startProxy(to: number): Promise<FreezingProxy> {
     thaw() {
       isFrozen = false;
       sockets.forEach((socket) => socket.resume());
+    },
+    cut() {
+      sockets.forEach((socket) => socket.destroy());
+    },
+    afterNext(isIt, act) {
+      next = { isIt, act };
     },
     close() {
       server.close();
