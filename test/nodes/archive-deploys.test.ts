@@ -1,8 +1,17 @@
 import assert from "node:assert/strict";
-import { until } from "../archive/support.ts";
+import { readPackages, until } from "../archive/support.ts";
 import { withFolder } from "../media/support.ts";
+import { holdSyncs } from "../support/hold-syncs.ts";
 import { storeNode } from "../support/store-node.ts";
 import { archive, ArchiveSuite, credentials, nextEnd, type Payload } from "./archive-suite.ts";
+
+const measured = {
+  ok: true,
+  source: "newer-device",
+  length: 33.5,
+  dimsUnitOfMeasure: "cm",
+  measuredObjects: [{}],
+};
 
 describe("dimensioner-archive, deployed while jobs are open", () => {
   const suite = new ArchiveSuite();
@@ -43,6 +52,36 @@ describe("dimensioner-archive, deployed while jobs are open", () => {
       await test.deploy([...suite.configs(root), node], credentials);
       await test.run("node", { transactionId: "1" });
       assert.equal(test.sent.length, 2, "it was not told again");
+    });
+  });
+
+  it("asks nobody to send a message again whose package was being completed at the deploy", async () => {
+    await withFolder(async (root) => {
+      const node = archive(root, { cloud: "", media: "none" });
+      const test = await suite.start(root, node);
+      // Opening the archive syncs files as well.
+      assert.equal((await test.run("node", { transactionId: "0", payload: measured })).error, undefined);
+      const disk = await holdSyncs();
+      try {
+        const running = test.start("node", { transactionId: "1", payload: measured });
+        await until(() => disk.count() > 0, "the package is to be synced");
+        const closing = new Promise<void>((resolve) => {
+          test.node("node").on("close", () => resolve());
+        });
+        const deployed = test.deploy([...suite.configs(root), node], credentials);
+        await closing;
+        disk.release();
+        const { error } = await running;
+
+        assert.deepEqual([error?.code, error?.cause.retryable], ["ERR_CANCELLED", false]);
+        await deployed;
+      } finally {
+        disk.release();
+      }
+      const { msg } = await test.untilSent("node", ({ resumed }) => resumed === true);
+      assert.equal(msg["transactionId"], "1");
+      assert.equal(test.sent.length, 2);
+      assert.equal((await readPackages(root)).size, 2);
     });
   });
 

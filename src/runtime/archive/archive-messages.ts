@@ -1,5 +1,7 @@
+import { diskFacts } from "../../archive/archive-disk.ts";
 import type { Submission } from "../../archive/jobs/accept/submission.ts";
 import { TaskQueue } from "../../archive/jobs/run/task-queue.ts";
+import type { Archived } from "../../archive/jobs/seal/job-results.ts";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import type { Job } from "../action/serve.ts";
 import type { Message, Outputs } from "../messages.ts";
@@ -57,7 +59,8 @@ export class ArchiveMessages {
       running?.drop();
     }
     try {
-      const outputs = this.#outputsOf(submission, await submission.end(), job);
+      const archived = await endOf(submission, job);
+      const outputs = this.#outputsOf(submission, archived, job);
       endLater(submission, job);
       return outputs;
     } catch (error) {
@@ -82,7 +85,7 @@ export class ArchiveMessages {
     });
   }
 
-  #outputsOf(submission: Submission, archived: Awaited<ReturnType<Submission["end"]>>, job: Job): Outputs {
+  #outputsOf(submission: Submission, archived: Archived, job: Job): Outputs {
     if (!submission.sendsMessage) {
       return [];
     }
@@ -97,6 +100,21 @@ export class ArchiveMessages {
     job.status.show("done", () => this.#options.status.say(key, { size: { bytes: payload.bytes } }));
     return [msg, null];
   }
+}
+
+/**
+ * How a job ends, with the package or an error. A node that was closed meanwhile sends neither: the job ends anew after the
+ * start, as a message of its own.
+ */
+async function endOf(submission: Submission, { signal }: Job): Promise<Archived> {
+  const [ended] = await Promise.allSettled([submission.end()]);
+  if (signal.aborted && submission.running !== undefined) {
+    throw new DimensionerError("cancelledKept", diskFacts);
+  }
+  if (ended.status === "rejected") {
+    throw ended.reason;
+  }
+  return ended.value;
 }
 
 /** Ends the job when its message is out, unless the node was closed at this very moment: then it goes out after the start. */
