@@ -5,7 +5,7 @@ import type { Submission } from "../../src/archive/jobs/accept/submission.ts";
 import { missingMedia } from "../../src/cloud/expected-media.ts";
 import { DimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { layoutProblem } from "../../src/rules/names.ts";
-import { unlessAborted } from "../../src/media/disk.ts";
+import { endWithAbort, unlessAborted } from "../../src/media/disk.ts";
 import { ArchiveSession } from "../../src/runtime/archive/archive-session.ts";
 import { readMedia } from "../../src/runtime/archive/archive-facts.ts";
 import { HeldUpWarnings } from "../../src/runtime/archive/held-up-warnings.ts";
@@ -35,6 +35,9 @@ const operationOf = (surface: Operation["surface"]): Operation => ({
   surface,
   acts: false,
 });
+
+/** How long a close waits for the database to accept a job, as the archive itself does. */
+const acceptTimeoutMs = 5_000;
 
 /**
  * `dimensioner-archive`: stores a transaction's media as an evidence package, also if Node-RED restarts in between.
@@ -147,11 +150,12 @@ export default function (RED: NodeAPI): void {
         abilitiesOf: (id) => jobDevice(RED, id),
       });
       const host = filesName(filesOf(storeOf(RED, properties.store, operation), operation));
-      const accept = async (): Promise<Submission> => {
-        const runner = await session.open();
-        return media.length === 0 ? runner.submit(intent) : runner.submitMedia(intent, media, readPart(msg));
-      };
-      return unlessAborted(accept(), { ...operation, host, signal });
+      const facts = { ...operation, host, signal };
+      const runner = await unlessAborted(session.open(), facts);
+      const accepted =
+        media.length === 0 ? runner.submit(intent) : runner.submitMedia(intent, media, readPart(msg));
+      // A close waits for it, because only then it is known whether the message has to be sent again.
+      return endWithAbort(accepted, facts, acceptTimeoutMs);
     };
 
     const messages = new ArchiveMessages({

@@ -126,10 +126,14 @@ export async function unlessAborted<T>(work: Promise<T>, facts: TransferFacts): 
 const cleanUpMs = 2_000;
 
 /**
- * Waits for work that ends by itself when its transfer is aborted. On a disk that hangs it cannot end: two seconds
+ * Waits for work that ends by itself when its transfer is aborted. On a disk that hangs it cannot end: some seconds
  * after the abort it is no longer waited for, and cleans up when the disk answers again.
  */
-export async function endWithAbort<T>(work: Promise<T>, facts: TransferFacts): Promise<T> {
+export async function endWithAbort<T>(
+  work: Promise<T>,
+  facts: TransferFacts,
+  withinMs = cleanUpMs,
+): Promise<T> {
   const { signal } = facts;
   if (signal === undefined) {
     return await work;
@@ -138,7 +142,7 @@ export async function endWithAbort<T>(work: Promise<T>, facts: TransferFacts): P
   let onAbort = (): void => undefined;
   const leftBehind = new Promise<never>((_resolve, reject) => {
     onAbort = () => {
-      stopTimer = afterLimit(cleanUpMs, () => reject(abortError(facts)));
+      stopTimer = afterLimit(withinMs, () => reject(abortError(facts)));
     };
     if (signal.aborted) {
       onAbort();

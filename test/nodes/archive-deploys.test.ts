@@ -2,7 +2,10 @@ import assert from "node:assert/strict";
 import { readPackages, until } from "../archive/support.ts";
 import { withFolder } from "../media/support.ts";
 import { holdSyncs } from "../support/hold-syncs.ts";
-import { storeNode } from "../support/store-node.ts";
+import { databaseNameIn, postgresOptions } from "../store/databases.ts";
+import { TestFlow } from "../support/flow.ts";
+import { sharedPostgres } from "../support/shared-postgres.ts";
+import { storeId, storeNode } from "../support/store-node.ts";
 import { archive, ArchiveSuite, credentials, nextEnd, type Payload } from "./archive-suite.ts";
 
 const measured = {
@@ -65,14 +68,11 @@ describe("dimensioner-archive, deployed while jobs are open", () => {
       try {
         const running = test.start("node", { transactionId: "1", payload: measured });
         await until(() => disk.count() > 0, "the package is to be synced");
-        const closing = new Promise<void>((resolve) => {
-          test.node("node").on("close", () => resolve());
-        });
+        const closing = untilClosing(test);
         const deployed = test.deploy([...suite.configs(root), node], credentials);
         await closing;
         disk.release();
         const { error } = await running;
-
         assert.deepEqual([error?.code, error?.cause.retryable], ["ERR_CANCELLED", false]);
         await deployed;
       } finally {
@@ -81,6 +81,35 @@ describe("dimensioner-archive, deployed while jobs are open", () => {
       const { msg } = await test.untilSent("node", ({ resumed }) => resumed === true);
       assert.equal(msg["transactionId"], "1");
       assert.equal(test.sent.length, 2);
+      assert.equal((await readPackages(root)).size, 2);
+    });
+  });
+
+  it("says of a message whose job the database accepts during the deploy that it is kept", async () => {
+    await withFolder(async (root) => {
+      const server = await sharedPostgres();
+      const { address } = await postgresOptions();
+      const databaseName = databaseNameIn(address);
+      const { port, admin } = server;
+      const store = { ...storeNode(root), database: "postgres", host: "127.0.0.1", port, databaseName };
+      const node = archive(root, { cloud: "", media: "none" });
+      const keys = { [storeId(root)]: admin };
+      const test = (suite.flow = await TestFlow.start([store, node], keys));
+      assert.equal((await test.run("node", { transactionId: "0", payload: measured })).error, undefined);
+      const release = await server.hold("LOCK TABLE dimensioner.jobs IN EXCLUSIVE MODE", databaseName);
+      const running = test.start("node", { transactionId: "1", payload: measured });
+      await server.until(
+        `SELECT 1 FROM pg_stat_activity WHERE datname = '${databaseName}' AND wait_event_type = 'Lock'`,
+      );
+      const closing = untilClosing(test);
+      const deployed = test.deploy([store, node], keys);
+      await closing;
+      await release();
+      const { error } = await running;
+      assert.deepEqual([error?.code, error?.cause.retryable], ["ERR_CANCELLED", false]);
+      await deployed;
+      const { msg } = await test.untilSent("node", ({ resumed }) => resumed === true);
+      assert.equal(msg["transactionId"], "1");
       assert.equal((await readPackages(root)).size, 2);
     });
   });
@@ -146,3 +175,10 @@ describe("dimensioner-archive, deployed while jobs are open", () => {
     });
   });
 });
+
+/** Resolves while the node is being closed, once it knows. */
+function untilClosing(flow: TestFlow): Promise<void> {
+  return new Promise((resolve) => {
+    flow.node("node").on("close", () => resolve());
+  });
+}
