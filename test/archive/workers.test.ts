@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { mkdir, rm, utimes, writeFile } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { mkdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { Archives } from "../../src/archive/jobs/archives.ts";
 import type { Submission } from "../../src/archive/jobs/accept/submission.ts";
 import { missingMedia } from "../../src/cloud/expected-media.ts";
@@ -140,14 +140,27 @@ describe("archive: several workers on one PostgreSQL database and one folder", (
       );
       assert.equal((await readPackages(root)).size, 1);
       await second.close();
-      // As the first one leaves it if it goes on for a moment.
       const left = join(root, ".dimensioner-archive", "work", first.id, begun.running?.job.id ?? "", "media");
-      await mkdir(left, { recursive: true });
-      await writeFile(join(left, "color.jpg"), pictureOf("color of i-1"));
-      await writeFile(join(left, "color.jpg.item"), "{}");
+      const old = new Date(Date.now() - 25 * 3_600_000);
+      /** Leaves a medium as the first worker does if it goes on for a moment. */
+      const leave = async (picture: Buffer): Promise<void> => {
+        await mkdir(left, { recursive: true });
+        await writeFile(join(left, "color.jpg"), picture);
+        await writeFile(join(left, "color.jpg.item"), "{}");
+        await utimes(dirname(left), old, old);
+      };
+      await leave(pictureOf("color of i-1"));
       const third = await open();
       assert.deepEqual(third.findings.movedAside, []);
       assert.deepEqual(await workFolders(root), []);
+      await third.close();
+      await leave(pictureOf("what the package does not have"));
+      const [aside = assert.fail("it is gone"), ...more] = (await open()).findings.movedAside;
+      assert.deepEqual(more, []);
+      assert.deepEqual(
+        await readFile(join(aside, "media", "color.jpg")),
+        pictureOf("what the package does not have"),
+      );
     });
   });
 

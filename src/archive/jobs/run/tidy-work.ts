@@ -39,9 +39,9 @@ async function tidy(
   const ended = await earlier.withoutMedia(names);
   const movedAside: string[] = [];
   for (const name of names) {
-    const state = ended.get(name);
-    // With a package, what was noted beside it is what a worker has left that had lost the job.
-    if (state === "reported" || (state === "failed" && !(await work.hasNoted(name)))) {
+    const kept = ended.get(name);
+    // A worker that had lost the job may have left a medium that is in the package, or one that is nowhere else.
+    if (kept !== undefined && (await work.hasNotedOnly(name, kept))) {
       await work.remove(name);
       continue;
     }

@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { parseJson, recordLimits } from "../../../model/parse-json.ts";
 import { asFileError, namesIn, writeDurably, type ArchiveDisk } from "../../archive-disk.ts";
 import { itemSources, type StoredItem } from "../../packages/intent.ts";
-import { openPlain } from "../../packages/package-files.ts";
+import { hashFile, openPlain } from "../../packages/package-files.ts";
 
 /** The end of a note's name, after that of its medium. No medium has this extension. */
 const noteEnd = ".item";
@@ -75,8 +75,24 @@ export async function readNotes(folder: string, disk: ArchiveDisk): Promise<Read
 
 /** Whether a folder has a medium with a note. */
 export async function hasNotedMedium(folder: string, disk: ArchiveDisk): Promise<boolean> {
-  const names = await namesIn(folder, disk);
-  return names.some((name) => names.includes(noteOf(name)));
+  return (await notedMedia(folder, disk)).length > 0;
+}
+
+/** Hashes the media in a folder that have a note; undefined for one that cannot be read. */
+export async function hashNotedMedia(
+  folder: string,
+  disk: ArchiveDisk,
+): Promise<readonly (string | undefined)[]> {
+  const hashes: (string | undefined)[] = [];
+  for (const name of await notedMedia(folder, disk)) {
+    hashes.push((await hashFile(join(folder, name), disk).catch(() => undefined))?.sha256);
+  }
+  return hashes;
+}
+
+async function notedMedia(folder: string, disk: ArchiveDisk): Promise<readonly string[]> {
+  const names = new Set(await namesIn(folder, disk));
+  return [...names].filter((name) => names.has(noteOf(name)));
 }
 
 async function readText(path: string, disk: ArchiveDisk): Promise<string> {

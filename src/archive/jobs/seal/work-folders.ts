@@ -11,7 +11,7 @@ import {
   workFolderName,
   type ArchiveDisk,
 } from "../../archive-disk.ts";
-import { hasNotedMedium } from "./item-notes.ts";
+import { hashNotedMedia, hasNotedMedium } from "./item-notes.ts";
 import { takeFolders } from "./take-folders.ts";
 
 const mediaName = "media";
@@ -142,6 +142,12 @@ export class WorkFolders {
   /** Whether a job has media of a device that its rows may not name. */
   async hasNoted(jobId: string): Promise<boolean> {
     return await hasNotedMedium(this.of(jobId), this.#disk);
+  }
+
+  /** Whether all such media are among those with these hashes. */
+  async hasNotedOnly(jobId: string, sha256s: ReadonlySet<string>): Promise<boolean> {
+    const hashes = await hashNotedMedia(this.of(jobId), this.#disk);
+    return hashes.every((sha256) => sha256 !== undefined && sha256s.has(sha256));
   }
 
   /** Moves the named media into the folder that becomes the package; returns that folder. */

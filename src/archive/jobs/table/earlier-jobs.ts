@@ -47,18 +47,24 @@ export class EarlierJobs {
 
   /**
    * Returns which of these jobs have ended and need their work folder no more, by their rows: all media are in a package, or in
-   * the cloud. With the state in which each has ended.
+   * the cloud. With the hashes of these media.
    */
-  async withoutMedia(ids: readonly string[]): Promise<ReadonlyMap<string, "failed" | "reported">> {
-    const rows = await this.#database.transaction(
+  async withoutMedia(ids: readonly string[]): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+    const found = await this.#database.transaction(
       ids.map((id) => ({
-        sql: `SELECT job_id, state FROM jobs WHERE job_id = ? AND (state = 'reported' OR state = 'failed' AND NOT (${keepsMedia}))`,
+        sql: `SELECT sha256 FROM jobs LEFT JOIN job_media ON job_media.job_id = jobs.job_id
+          WHERE jobs.job_id = ? AND (state = 'reported' OR state = 'failed' AND NOT (${keepsMedia}))`,
         values: [id],
       })),
     );
-    return new Map(
-      rows.flat().map((row) => [String(row["job_id"]), row["state"] === "failed" ? "failed" : "reported"]),
-    );
+    const ended = new Map<string, ReadonlySet<string>>();
+    for (const [index, id] of ids.entries()) {
+      const rows = found[index] ?? [];
+      if (rows.length > 0) {
+        ended.set(id, new Set(rows.map((row) => String(row["sha256"]))));
+      }
+    }
+    return ended;
   }
 
   /** Returns which of these jobs are open, whichever worker has them. */
