@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { appendFile, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { plainDisk, type ReadDisk } from "../../src/archive/archive-disk.ts";
+import { plainDisk, pruneLogName, stateFolderName, type ReadDisk } from "../../src/archive/archive-disk.ts";
 import { decodeLine, encodeLine, LogReader, readLog } from "../../src/archive/files/checked-lines.ts";
 import { openBucketFiles } from "../../src/archive/files/open-files.ts";
+import { findPruned } from "../../src/archive/maintenance/prune-log.ts";
 import { PrunedPackages } from "../../src/archive/maintenance/pruned-packages.ts";
 import { SeenPackages } from "../../src/archive/maintenance/seen-packages.ts";
 import { readS3Url } from "../../src/s3/bucket-address.ts";
@@ -97,6 +98,20 @@ describe("archive: the logs", () => {
         const paths = await Promise.all(["a", "b", "c"].map((path) => pruned.hasPath(path)));
         assert.deepEqual(paths, [true, false, true]);
       });
+    }));
+
+  it("tell it of what was deleted since a time, as far as clocks agree, and of anything if none is known", () =>
+    withFolder(async (root) => {
+      await mkdir(join(root, stateFolderName));
+      const log = encodeLine(line("a", "1"));
+      await writeFile(join(root, stateFolderName, pruneLogName), log);
+      const found = async (since?: string) => [
+        ...(await findPruned({ root, disk: plainDisk }, "sha256", new Set(["1"]), since)).keys(),
+      ];
+      assert.deepEqual(await found("2027-02-02T02:00:00.000Z"), ["1"]);
+      assert.deepEqual(await found("2027-02-02T02:00:01.000Z"), []);
+      assert.deepEqual(await found("no time"), ["1"]);
+      assert.deepEqual(await found(), ["1"]);
     }));
 
   it("tell it also to a caller that asks while the log is being read for another one", () =>

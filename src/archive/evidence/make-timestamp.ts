@@ -6,8 +6,7 @@ import { verifyTimestamp, type VerifiedTimestamp } from "../../timestamp/verify.
 import { asFileError, stateFolderName } from "../archive-disk.ts";
 import { openPackage, type OpenedPackage } from "./open-package.ts";
 import type { EvidenceSource } from "./packages.ts";
-import type { PlacedPackage } from "../packages/intent.ts";
-import { PackageIndex } from "../packages/package-index.ts";
+import { PackageIndex, type IndexedPackage } from "../packages/package-index.ts";
 import { keepTimestamp } from "../maintenance/keep-timestamp.ts";
 import { findPruned } from "../maintenance/prune-log.ts";
 import { locationOf, timeOf, TimestampFolder, type KeptTimestamp } from "../maintenance/timestamp-folder.ts";
@@ -61,7 +60,8 @@ export async function makeTimestamp(
   }
   // Where a package was pruned without the database, its row stays. That is no error.
   const gone = damages.filter(({ error }) => error.sentence === "evidenceGone");
-  const pruned = await findPruned(source.files, "sha256", new Set(gone.map(({ end }) => end.sha256)));
+  const [since] = gone.map(({ end }) => end.archivedAt).toSorted();
+  const pruned = await findPruned(source.files, "sha256", new Set(gone.map(({ end }) => end.sha256)), since);
   const damaged = damages.find(({ end }) => !pruned.has(end.sha256));
   if (damaged !== undefined) {
     throw damaged.error;
@@ -75,7 +75,7 @@ export async function makeTimestamp(
 
 /** Why the end of a chain cannot be time-stamped. */
 interface Damage {
-  readonly end: PlacedPackage;
+  readonly end: IndexedPackage;
   readonly error: DimensionerError;
 }
 
@@ -126,7 +126,7 @@ async function stampEnd(
 }
 
 /** The packages that the next manifests would name. */
-async function findEnds(source: EvidenceSource): Promise<readonly PlacedPackage[]> {
+async function findEnds(source: EvidenceSource): Promise<readonly IndexedPackage[]> {
   const { database } = source;
   const [stores = []] = await database.transaction([{ sql: "SELECT store_id FROM store" }]);
   const ends = await new PackageIndex(database).ends(String(stores[0]?.["store_id"]));
@@ -143,7 +143,7 @@ function nothingError({ operation }: EvidenceSource): DimensionerError {
 /** Only a manifest that is there as it was archived is time-stamped. */
 async function openEnd(
   { files, operation }: EvidenceSource,
-  end: PlacedPackage,
+  end: IndexedPackage,
 ): Promise<OpenedPackage | Damage> {
   try {
     const opened = await openPackage(files, end);

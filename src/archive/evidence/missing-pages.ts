@@ -11,10 +11,11 @@ export interface MissingList {
   readonly read: (row: Row) => MissingEvidence;
 }
 
-/** What a row says, and the SHA-256 of the manifest of its package. */
+/** What a row says, and the SHA-256 of the manifest of its package, with the time when it was archived. */
 interface Listed {
   readonly evidence: MissingEvidence;
   readonly manifest: string | null;
+  readonly archivedAt: string | undefined;
 }
 
 /** How many rows are read at once, if most of them are of deleted packages. */
@@ -32,8 +33,12 @@ export async function firstMissing(
   for (;;) {
     const [rows = []] = await database.transaction([select([from, before, size, skipped])]);
     const listed = rows.map((row): Listed => {
-      const manifest = row["manifest_sha256"];
-      return { evidence: read(row), manifest: typeof manifest === "string" ? manifest : null };
+      const [manifest, archivedAt] = [row["manifest_sha256"], row["archived_at"]];
+      return {
+        evidence: read(row),
+        manifest: typeof manifest === "string" ? manifest : null,
+        archivedAt: typeof archivedAt === "string" ? archivedAt : undefined,
+      };
     });
     missing.push(...(await withoutPruned(files, listed)));
     const last = listed.at(-1)?.evidence.at;
@@ -58,13 +63,14 @@ async function withoutPruned(
   listed: readonly Listed[],
 ): Promise<MissingEvidence[]> {
   const ended = listed.filter(({ evidence }) => evidence.reason !== "open");
-  const manifests = new Set(ended.flatMap(({ manifest }) => manifest ?? []));
+  const withPackage = ended.filter(({ manifest }) => manifest !== null);
+  const manifests = new Set(withPackage.flatMap(({ manifest }) => manifest ?? []));
   // A package is known by its manifest: the log is not read again for its transaction.
-  const ids = ended.flatMap(({ evidence, manifest }) =>
-    manifest === null ? (evidence.transactionId?.toLowerCase() ?? []) : [],
-  );
-  const packages = await findPruned(files, "sha256", manifests);
-  const transactions = await findPruned(files, "transactionId", new Set(ids));
+  const others = ended.filter(({ manifest }) => manifest === null).map(({ evidence }) => evidence);
+  const ids = new Set(others.flatMap(({ transactionId }) => transactionId?.toLowerCase() ?? []));
+  const archived = withPackage.map(({ archivedAt }) => archivedAt ?? "");
+  const packages = await findPruned(files, "sha256", manifests, earliest(archived));
+  const transactions = await findPruned(files, "transactionId", ids, earliest(others.map(({ at }) => at)));
   const isPruned = ({ evidence: { transactionId, at }, manifest }: Listed): boolean => {
     if (manifest !== null) {
       return packages.has(manifest);
@@ -75,4 +81,10 @@ async function withoutPruned(
   return listed
     .filter((one) => one.evidence.reason === "open" || !isPruned(one))
     .map(({ evidence }) => evidence);
+}
+
+/** Undefined if one of the times is not known. */
+function earliest(times: readonly string[]): string | undefined {
+  const [first = ""] = times.toSorted();
+  return first === "" ? undefined : first;
 }

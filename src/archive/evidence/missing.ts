@@ -37,7 +37,7 @@ const lists: readonly MissingList[] = [
 function recordsWithoutPackage(values: readonly SqlValue[]): Statement {
   return {
     sql: `SELECT r.record, r.record_sha256, r.transaction_id, r.transaction_reference, r.received_at,
-        j.state, j.error_code, j.error_message, p.location, p.manifest_sha256
+        j.state, j.error_code, j.error_message, p.location, p.manifest_sha256, p.archived_at
       FROM records r
       LEFT JOIN jobs j ON j.job_id =
         (SELECT job_id FROM jobs WHERE ${sameTransaction} ORDER BY accepted_at DESC LIMIT 1)

@@ -7,7 +7,7 @@ import { keyOf, type BucketDisk } from "../bucket/bucket-disk.ts";
 import { BucketFile } from "../bucket/bucket-file.ts";
 import { openPlain } from "../packages/package-files.ts";
 import { nothingElse, type ArchiveFiles, type SentFile } from "./archive-files.ts";
-import { encodeLine } from "./checked-lines.ts";
+import { encodeLine, logObjectTime } from "./checked-lines.ts";
 import { blocksOf, wholeOf } from "./sent-file.ts";
 
 /** The files of an archive in a bucket. */
@@ -63,7 +63,7 @@ export class BucketFiles implements ArchiveFiles {
 
   /** The object is named by the time, so that a listing has them in their order. */
   async addToLog(path: string, records: readonly object[]): Promise<void> {
-    const name = `${new Date().toISOString().replaceAll(/[:.-]/g, "")}-${randomUUID()}.jsonl`;
+    const name = `${logObjectTime(new Date().toISOString())}-${randomUUID()}.jsonl`;
     await this.write(join(path, name), Buffer.concat(records.map(encodeLine)));
   }
 

@@ -34,6 +34,11 @@ export async function addLines(path: string, records: readonly object[], disk: A
   }
 }
 
+/** How the names of the objects of a bucket's log begin. `at`: ISO 8601, UTC. */
+export function logObjectTime(at: string): string {
+  return at.replaceAll(/[:.-]/g, "");
+}
+
 /** Decodes a line; undefined if its checksum is wrong, or it is not JSON. */
 export function decodeLine(text: string): unknown {
   const json = text.slice(9);
@@ -119,14 +124,14 @@ export class LogReader {
     }
   }
 
-  /** Yields the lines that were not read yet, some at a time. */
-  async *read(): AsyncGenerator<readonly string[]> {
+  /** Yields the lines that were not read yet, some at a time. `isOld`: leaves out an object of a bucket by its name. */
+  async *read(isOld = (_name: string): boolean => false): AsyncGenerator<readonly string[]> {
     for await (const { lines, end } of readFrom(this.#path, this.#disk, this.#readTo)) {
       this.#readTo = end;
       yield lines;
     }
     const parts = await namesIn(this.#path, this.#disk);
-    for (const name of parts.filter((one) => !this.#parts.has(one)).sort()) {
+    for (const name of parts.filter((one) => !this.#parts.has(one) && !isOld(one)).sort()) {
       for await (const { lines } of readFrom(join(this.#path, name), this.#disk, 0)) {
         yield lines;
       }

@@ -2,9 +2,15 @@ import { join } from "node:path";
 import * as v from "valibot";
 import { pruneLogName, stateFolderName, type ReadDisk } from "../archive-disk.ts";
 import type { ArchiveFiles } from "../files/archive-files.ts";
-import { decodeLine, LogReader } from "../files/checked-lines.ts";
+import { decodeLine, LogReader, logObjectTime } from "../files/checked-lines.ts";
 import { filesOf } from "../packages/manifest.ts";
 import type { WalkedPackage } from "./walk-packages.ts";
+
+/** By how much the clock of whoever deletes may be behind those of the workers, generously. */
+const clocksMs = 24 * 60 * 60 * 1_000;
+/** How a line begins that has a time, and where in it the time is. */
+const lineStart = /^[0-9a-f]{8} \{"at":"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z"/;
+const [timeStart, timeEnd] = [16, 40];
 
 const prunedLine = v.object({
   at: v.string(),
@@ -56,10 +62,18 @@ export class PruneLogReader {
     this.#log = new LogReader(join(root, stateFolderName, pruneLogName), disk);
   }
 
-  /** Yields the lines that were not read yet, some at a time. */
-  async *read(): AsyncGenerator<readonly PrunedLine[]> {
-    for await (const lines of this.#log.read()) {
+  /**
+   * Yields the lines that were not read yet, some at a time. `since`: lines that are older are not needed, and may be left
+   * out.
+   */
+  async *read(since?: string): AsyncGenerator<readonly PrunedLine[]> {
+    const sinceMs = Date.parse(since ?? "");
+    const from = Number.isNaN(sinceMs) ? "" : new Date(sinceMs - clocksMs).toISOString();
+    for await (const lines of this.#log.read((name) => isNameBefore(name, from))) {
       yield lines.flatMap((text) => {
+        if (text.slice(timeStart, timeEnd) < from && lineStart.test(text)) {
+          return [];
+        }
         const entry = v.safeParse(prunedLine, decodeLine(text), { abortEarly: true });
         return entry.success ? [entry.output] : [];
       });
@@ -69,18 +83,20 @@ export class PruneLogReader {
 
 /**
  * Finds which of these packages were deleted and not kept after all, with the last line of each: by their paths, by the SHA-256 of
- * their manifests, or by the IDs of their transactions in small letters. The log is not read for none.
+ * their manifests, or by the IDs of their transactions in small letters. The log is not read for none. `since`: none of them was
+ * deleted before, such as when the first of them was archived; undefined where that is not known.
  */
 export async function findPruned(
   { root, disk }: { readonly root: string; readonly disk: ReadDisk },
   by: "path" | "sha256" | "transactionId",
   sought: ReadonlySet<string>,
+  since?: string,
 ): Promise<ReadonlyMap<string, PrunedLine>> {
   const found = new Map<string, PrunedLine>();
   if (sought.size === 0) {
     return found;
   }
-  for await (const lines of new PruneLogReader(root, disk).read()) {
+  for await (const lines of new PruneLogReader(root, disk).read(since)) {
     for (const line of lines) {
       const key = by === "transactionId" ? (line.transactionId?.toLowerCase() ?? "") : line[by];
       if (line.kept !== true) {
@@ -99,6 +115,11 @@ export async function findPruned(
 /** The bytes of a package's files, without its manifest. */
 export function bytesOf({ manifest }: Pick<WalkedPackage, "manifest">): number {
   return filesOf(manifest).reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
+/** Whether an object of a bucket's log was written before a time: it is named by its own. */
+function isNameBefore(name: string, from: string): boolean {
+  return /^\d{8}T\d{9}Z-/.test(name) && name < logObjectTime(from);
 }
 
 function lineOf(one: WalkedPackage): PrunedLine {

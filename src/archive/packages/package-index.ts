@@ -62,7 +62,7 @@ export class PackageIndex {
    * Returns the package that the next manifest names: the last one of this store or, in a new database, the newest one
    * that a rebuild has found.
    */
-  async last(storeId: string): Promise<PlacedPackage | undefined> {
+  async last(storeId: string): Promise<IndexedPackage | undefined> {
     let [last] = await this.#select("WHERE store_id = ? ORDER BY indexed_order DESC LIMIT 1", [storeId]);
     if (last === undefined) {
       [last] = await this.#select("ORDER BY archived_at DESC, package_id DESC LIMIT 1", []);
@@ -85,7 +85,7 @@ export class PackageIndex {
    * Returns the packages that no other one names, of the chains of this database: that of the store, or one for each worker. The
    * newest comes last.
    */
-  async ends(storeId: string): Promise<readonly PlacedPackage[]> {
+  async ends(storeId: string): Promise<readonly IndexedPackage[]> {
     const ends = await this.#select(
       `AS package WHERE store_id IN (SELECT worker_id FROM workers) AND NOT EXISTS
         (SELECT 1 FROM packages AS next WHERE next.previous_sha256 = package.manifest_sha256)
