@@ -133,10 +133,10 @@ export async function removeTree(path: string, disk: ArchiveDisk): Promise<void>
   }
 }
 
-/** Whether there is nothing at a path. */
+/** Whether there is nothing at a path, or nothing can be there, because its name is too long. */
 export function isAbsent(error: unknown): boolean {
   const code = systemCode(error);
-  return code === "ENOENT" || code === "ENOTDIR";
+  return code === "ENOENT" || code === "ENOTDIR" || code === "ENAMETOOLONG";
 }
 
 /** The names in a folder; none if there is no such folder. */

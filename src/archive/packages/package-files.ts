@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { constants } from "node:fs";
 import { systemCode, throwIfAborted, type TransferFacts } from "../../media/disk.ts";
-import type { ReadDisk, ReadFile } from "../archive-disk.ts";
+import { isAbsent, type ReadDisk, type ReadFile } from "../archive-disk.ts";
 import { largestManifestBytes, readManifest, type Manifest } from "./manifest.ts";
 import { sha256Of } from "../../model/sha256.ts";
 
@@ -105,7 +105,7 @@ export async function openPlain<const File extends ReadFile>(
     file = await disk.open(path, plainRead);
   } catch (error) {
     const code = systemCode(error);
-    if (code === "ENOENT" || code === "ENOTDIR" || code === "ELOOP" || code === "ENXIO") {
+    if (isAbsent(error) || code === "ELOOP" || code === "ENXIO") {
       return undefined;
     }
     throw error;

@@ -18,6 +18,7 @@ import { indexPackage, type IndexKeys } from "../packages/package-index.ts";
 import { hashFile, loadManifest } from "../packages/package-files.ts";
 import type {
   FoundPackage,
+  MaybePlaced,
   NotedPackage,
   PackagePlace,
   PreparedPackage,
@@ -29,6 +30,15 @@ const mostNumbers = 100_000;
 const takenCodes: ReadonlySet<string | undefined> = new Set(["ENOTEMPTY", "EEXIST", "ENOTDIR"]);
 /** The codes of Windows for the same, which also mean that something is open or not permitted. */
 const refusedCodes: ReadonlySet<string | undefined> = new Set(["EPERM", "EACCES"]);
+/** The codes of a rename that has certainly not happened. After another one, a share may have executed it. */
+const notRenamedCodes: ReadonlySet<string | undefined> = new Set([
+  ...takenCodes,
+  ...refusedCodes,
+  "EDQUOT",
+  "ENAMETOOLONG",
+  "ENOSPC",
+  "EROFS",
+]);
 
 /** A folder of packages. Work folders are in it as well, so that one rename gives a package its name. */
 export class FolderPlace implements PackagePlace {
@@ -84,7 +94,7 @@ export class FolderPlace implements PackagePlace {
 
 interface PlacingOptions {
   readonly isSame: (manifest: Manifest) => boolean;
-  readonly maybePlaced: (path: string) => void;
+  readonly maybePlaced: MaybePlaced;
 }
 
 /**
@@ -102,14 +112,18 @@ async function placePackage(
   for (let number = 0; number < mostNumbers; number += 1) {
     const path = [...above, numberedFolder(name, number)].join("/");
     const target = join(parent, numberedFolder(name, number));
+    // A share may execute it after its answer was given up.
+    const notPlaced = maybePlaced(path);
     try {
-      // A share may execute it after its answer was given up.
-      maybePlaced(path);
       await disk.rename(from, target);
       await syncFolder(parent, disk, diskFacts);
       return { path };
     } catch (error) {
       const code = systemCode(error);
+      if (notRenamedCodes.has(code)) {
+        // Before anything else fails: the other jobs wait until it is certain.
+        notPlaced();
+      }
       const isTaken = takenCodes.has(code) || (refusedCodes.has(code) && (await exists(target, disk)));
       if (!isTaken) {
         throw error;

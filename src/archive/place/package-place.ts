@@ -28,17 +28,21 @@ export interface SealedFiles {
   readonly files: readonly SealedFile[];
 }
 
+/** To be called before a package gets its name. What it returns is to be called if it certainly has not got it. */
+export type MaybePlaced = (path: string) => () => void;
+
 /** A package that lacks only its manifest. */
 export interface PreparedPackage {
   /**
    * Gives the package its name: from then on it exists, complete. `manifest` is in the work folder. An existing package for
    * which `isSame` returns true is returned instead. Throws ERR_STORE, ERR_CANCELLED if another worker has the job, or the
-   * system's error; if `maybePlaced` was called before, the package may have its name nevertheless.
+   * system's error; if `maybePlaced` was called before, the package may have its name nevertheless, unless what that returned was
+   * called.
    */
   place(
     manifest: SealedFile,
     isSame: (manifest: Manifest) => boolean,
-    maybePlaced: (path: string) => void,
+    maybePlaced: MaybePlaced,
   ): Promise<FoundPackage | { readonly path: string }>;
 }
 

@@ -69,8 +69,10 @@ export class JobResults {
   ): Promise<Archived | undefined> {
     const of = { job, known };
     const at = (path: string): Archived => this.of({ path, sha256: file.sha256, manifest });
-    const maybePlaced = (path: string): void =>
-      void this.#unsettled.set(job.id, { ...of, archived: at(path), isPlaced: false, isRefused: false });
+    const maybePlaced = (path: string): (() => void) => {
+      this.#unsettled.set(job.id, { ...of, archived: at(path), isPlaced: false, isRefused: false });
+      return () => void this.#unsettled.delete(job.id);
+    };
     const placed = await prepared.place(withType(file), (there) => hasAll(there, manifest), maybePlaced);
     if ("manifest" in placed) {
       this.#unsettled.delete(job.id);
