@@ -1,30 +1,12 @@
-import { DimensionerError } from "../../../errors/dimensioner-error.ts";
-import {
-  always,
-  type Condition,
-  type Database,
-  type Row,
-  type SqlValue,
-  type Statement,
-} from "../../../store/database.ts";
+import type { Condition, Database, Statement } from "../../../store/database.ts";
 import { markHandled, markUnhandled } from "../../../store/handled-records.ts";
 import type { IntentTexts, PlacedPackage, StoredItem } from "../../packages/intent.ts";
 import { legacyIdStatement } from "../../find/measurement-table.ts";
 import type { FoundTransaction } from "../../find/transaction-finder.ts";
 import { noteMeasurement } from "./searches.ts";
-import {
-  insertItem,
-  listOf,
-  lostSha256,
-  ofWorker,
-  readIntent,
-  readItems,
-  type OwnJob,
-  type StoredJob,
-} from "./job-rows.ts";
-import { statesBefore, type JobState } from "./job-states.ts";
+import { insertItem, lostSha256, ofWorker, readIntent, readItems, type StoredJob } from "./job-rows.ts";
+import { OwnJobs } from "./own-jobs.ts";
 import { sha256Of } from "../../../model/sha256.ts";
-import { diskFacts } from "../../archive-disk.ts";
 
 /** A job that accepts no further media. */
 export interface SealedJob {
@@ -33,15 +15,6 @@ export interface SealedJob {
   readonly texts: IntentTexts | undefined;
   /** The integer id of the found transaction, if its id is a GUID. */
   readonly legacyTransactionId: string | null;
-}
-
-/** How a job gets another state. */
-interface Move {
-  /** Further columns with their values. */
-  readonly also?: Readonly<Record<string, SqlValue>>;
-  /** The columns that are returned if it has got the state. */
-  readonly returned?: string;
-  readonly condition?: Condition;
 }
 
 /** The job that handles a record, with what is known of the parcel. */
@@ -54,13 +27,13 @@ type HandlingJob = Parameters<typeof markHandled>[1];
  */
 export class JobTable {
   readonly #database: Database;
-  readonly #worker: string;
+  readonly #own: OwnJobs;
   readonly #now: () => Date;
 
   /** `worker`: the id of the worker that accepts the jobs, or has taken them over. */
   constructor(database: Database, worker: string, now: () => Date = () => new Date()) {
     this.#database = database;
-    this.#worker = worker;
+    this.#own = new OwnJobs(database, worker, now);
     this.#now = now;
   }
 
@@ -86,10 +59,10 @@ export class JobTable {
           transactionId,
           intent,
           sha256Of(intent),
-          this.#worker,
+          this.#own.worker,
         ],
       },
-      ...[...job.items].map(([slot, item]) => insertItem(this.#own(job.id), slot, item)),
+      ...[...job.items].map(([slot, item]) => insertItem(this.#own.values(job.id), slot, item)),
       ...(transactionId === null ? [] : [markHandled(transactionId, job, at)]),
       ...noteMeasurement(job, at),
     ]);
@@ -107,9 +80,9 @@ export class JobTable {
         // PostgreSQL may still be about to commit the job, which nobody can see until then. A row with the same ID waits for that.
         sql: `INSERT INTO jobs (job_id, node_id, state, accepted_at, changed_at, intent, intent_sha256, worker_id)
           VALUES (?, '', 'failed', ?, ?, '', '', ?) ON CONFLICT (job_id) DO NOTHING`,
-        values: [id, at, at, this.#worker],
+        values: [id, at, at, this.#own.worker],
       },
-      { sql: `DELETE FROM jobs WHERE ${ofWorker}`, values: this.#own(id) },
+      { sql: `DELETE FROM jobs WHERE ${ofWorker}`, values: this.#own.values(id) },
       ...(transactionId === null ? [] : [markUnhandled(transactionId, id)]),
     ]);
   }
@@ -123,11 +96,11 @@ export class JobTable {
       claim,
       {
         sql: `UPDATE jobs SET transaction_id = ? WHERE ${ofWorker} AND ${isClaimed.sql} RETURNING job_id`,
-        values: [transactionId, ...this.#own(job.id), ...isClaimed.values],
+        values: [transactionId, ...this.#own.values(job.id), ...isClaimed.values],
       },
       markHandled(transactionId, job, this.#now(), isClaimed),
     ]);
-    return await this.#isChanged(job.id, given);
+    return await this.#own.isChanged(job.id, given);
   }
 
   /**
@@ -136,11 +109,11 @@ export class JobTable {
    */
   async addItems(id: string, items: ReadonlyMap<string, StoredItem>): Promise<boolean> {
     const [, ...added] = await this.#database.transaction([
-      this.#beginCollecting(id),
-      ...[...items].map(([slot, item]) => insertItem(this.#own(id), slot, item)),
+      this.#own.beginCollecting(id),
+      ...[...items].map(([slot, item]) => insertItem(this.#own.values(id), slot, item)),
     ]);
     const refused = added.find((rows) => rows.length === 0);
-    return refused === undefined || (await this.#isChanged(id, refused));
+    return refused === undefined || (await this.#own.isChanged(id, refused));
   }
 
   /**
@@ -151,7 +124,7 @@ export class JobTable {
     await this.#database.transaction([
       {
         sql: `UPDATE job_media SET sha256 = ? WHERE job_id IN (SELECT job_id FROM jobs WHERE ${ofWorker}) AND slot = ?`,
-        values: [lostSha256, ...this.#own(id), slot],
+        values: [lostSha256, ...this.#own.values(id), slot],
       },
     ]);
   }
@@ -161,14 +134,14 @@ export class JobTable {
     await this.#database.transaction(
       slots.map((slot) => ({
         sql: `DELETE FROM job_media WHERE job_id IN (SELECT job_id FROM jobs WHERE ${ofWorker}) AND slot = ?`,
-        values: [...this.#own(id), slot],
+        values: [...this.#own.values(id), slot],
       })),
     );
   }
 
   async setCount(id: string, count: number): Promise<void> {
     await this.#database.transaction([
-      { sql: `UPDATE jobs SET part_count = ? WHERE ${ofWorker}`, values: [count, ...this.#own(id)] },
+      { sql: `UPDATE jobs SET part_count = ? WHERE ${ofWorker}`, values: [count, ...this.#own.values(id)] },
     ]);
   }
 
@@ -177,19 +150,19 @@ export class JobTable {
     await this.#database.transaction([
       {
         sql: `UPDATE jobs SET waited_ms = ?, open_ms = ? WHERE ${ofWorker}`,
-        values: [Math.round(waitedMs), Math.round(openMs), ...this.#own(id)],
+        values: [Math.round(waitedMs), Math.round(openMs), ...this.#own.values(id)],
       },
     ]);
   }
 
   /** Marks a job as collecting, if it is still `accepted`. */
   async beginCollecting(id: string): Promise<void> {
-    await this.#database.transaction([this.#beginCollecting(id)]);
+    await this.#database.transaction([this.#own.beginCollecting(id)]);
   }
 
   /** Returns a job to collecting: its package could not be placed, or was deleted. */
   async collect(id: string): Promise<void> {
-    await this.#moveTo(id, "collecting");
+    await this.#own.moveTo(id, "collecting");
   }
 
   /**
@@ -198,11 +171,11 @@ export class JobTable {
    */
   async seal(id: string, measurement: string | null): Promise<SealedJob | undefined> {
     const [rows = [], media = [], [given] = []] = await this.#database.transaction([
-      this.#move(id, "sealing", { returned: "intent, intent_sha256" }),
+      this.#own.move(id, "sealing", { returned: "intent, intent_sha256" }),
       { sql: "SELECT * FROM job_media WHERE job_id = ? ORDER BY added_order", values: [id] },
       ...(measurement === null ? [] : [legacyIdStatement(measurement)]),
     ]);
-    await this.#isChanged(id, rows);
+    await this.#own.isChanged(id, rows);
     const [moved] = rows;
     const legacyId = given?.["legacy_id"];
     return moved === undefined
@@ -226,10 +199,10 @@ export class JobTable {
   ): Promise<boolean> {
     const also = { job_key: key, location: placed.path, manifest_sha256: placed.sha256 };
     const [moved = []] = await this.#database.transaction([
-      this.#move(id, "archived", { also, condition }),
+      this.#own.move(id, "archived", { also, condition }),
       ...statements,
     ]);
-    return (await this.#isChanged(id, moved)) || (await this.placed(id))?.path === placed.path;
+    return (await this.#own.isChanged(id, moved)) || (await this.placed(id))?.path === placed.path;
   }
 
   /** The package that is noted for a job, or null. */
@@ -246,11 +219,11 @@ export class JobTable {
   }
 
   async reported(id: string): Promise<void> {
-    await this.#moveTo(id, "reported");
+    await this.#own.moveTo(id, "reported");
   }
 
   async failed(id: string, error: { readonly code: string; readonly message: string }): Promise<void> {
-    await this.#moveTo(id, "failed", { error_code: error.code, error_message: error.message });
+    await this.#own.moveTo(id, "failed", { error_code: error.code, error_message: error.message });
   }
 
   /** Marks the webhook's records of a transaction as handled by an existing job, or by its package. */
@@ -264,58 +237,5 @@ export class JobTable {
       { sql: "SELECT intent, intent_sha256 FROM jobs WHERE job_id = ?", values: [id] },
     ]);
     return rows[0] === undefined ? undefined : readIntent(rows[0]);
-  }
-
-  #beginCollecting(id: string): Statement {
-    return {
-      sql: `UPDATE jobs SET state = 'collecting', changed_at = ? WHERE ${ofWorker} AND state = 'accepted'`,
-      values: [this.#now().toISOString(), ...this.#own(id)],
-    };
-  }
-
-  async #moveTo(id: string, state: JobState, also: Readonly<Record<string, SqlValue>> = {}): Promise<void> {
-    const [moved = []] = await this.#database.transaction([this.#move(id, state, { also })]);
-    await this.#isChanged(id, moved);
-  }
-
-  #move(
-    id: string,
-    state: JobState,
-    { also = {}, returned = "job_id", condition = always }: Move,
-  ): Statement {
-    const columns = Object.keys(also).map((column) => `${column} = ?, `);
-    return {
-      sql: `UPDATE jobs SET ${columns.join("")}state = ?, changed_at = ?
-        WHERE ${ofWorker} AND state IN (${listOf(statesBefore[state])}) AND ${condition.sql} RETURNING ${returned}`,
-      values: [
-        ...Object.values(also),
-        state,
-        this.#now().toISOString(),
-        ...this.#own(id),
-        ...condition.values,
-      ],
-    };
-  }
-
-  /** The values of `ofWorker`. */
-  #own(id: string): OwnJob {
-    return [id, this.#worker];
-  }
-
-  /**
-   * Returns whether a statement has changed a job, by the rows that it returned. If none, it is of another state than the
-   * statement expects, or another worker has it, and then this rejects.
-   */
-  async #isChanged(id: string, rows: readonly Row[]): Promise<boolean> {
-    if (rows.length > 0) {
-      return true;
-    }
-    const [found = []] = await this.#database.transaction([
-      { sql: "SELECT worker_id FROM jobs WHERE job_id = ?", values: [id] },
-    ]);
-    if (found.some((row) => row["worker_id"] !== this.#worker)) {
-      throw new DimensionerError("cancelledTaken", diskFacts);
-    }
-    return false;
   }
 }
