@@ -103,7 +103,7 @@ export class BucketPlace implements PackagePlace {
       sent.add(file.path);
     }
     return {
-      place: async (manifest, _isSame, maybePlaced) => {
+      place: async (manifest, _same, maybePlaced) => {
         // It may have been suspended for long: another worker may have the job now.
         await this.#uploads.refresh(job, location);
         // If the answer is lost, the manifest may be there, or arrive later: the next attempt is another upload.

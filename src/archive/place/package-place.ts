@@ -31,17 +31,24 @@ export interface SealedFiles {
 /** To be called before a package gets its name. What it returns is to be called if it certainly has not got it. */
 export type MaybePlaced = (path: string) => () => void;
 
+/** How an existing package is recognised that contains everything of a new one. */
+export interface SamePackage {
+  /** The key of the new one: the same one has the same key. */
+  readonly key: string;
+  readonly keyOf: (manifest: Manifest) => string;
+  readonly isSame: (manifest: Manifest) => boolean;
+}
+
 /** A package that lacks only its manifest. */
 export interface PreparedPackage {
   /**
-   * Gives the package its name: from then on it exists, complete. `manifest` is in the work folder. An existing package for
-   * which `isSame` returns true is returned instead. Throws ERR_STORE, ERR_CANCELLED if another worker has the job, or the
-   * system's error; if `maybePlaced` was called before, the package may have its name nevertheless, unless what that returned was
-   * called.
+   * Gives the package its name: from then on it exists, complete. `manifest` is in the work folder. An existing package that is
+   * the same one is returned instead. Throws ERR_STORE, ERR_CANCELLED if another worker has the job, or the system's error; if
+   * `maybePlaced` was called before, the package may have its name nevertheless, unless what that returned was called.
    */
   place(
     manifest: SealedFile,
-    isSame: (manifest: Manifest) => boolean,
+    same: SamePackage,
     maybePlaced: MaybePlaced,
   ): Promise<FoundPackage | { readonly path: string }>;
 }

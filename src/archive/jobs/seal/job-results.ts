@@ -73,7 +73,10 @@ export class JobResults {
       this.#unsettled.set(job.id, { ...of, archived: at(path), isPlaced: false, isRefused: false });
       return () => void this.#unsettled.delete(job.id);
     };
-    const placed = await prepared.place(withType(file), (there) => hasAll(there, manifest), maybePlaced);
+    const keyOf = (one: Manifest): string => keysOfManifest(one).own;
+    const isSame = (there: Manifest): boolean => hasAll(there, manifest);
+    const same = { key: keyOf(manifest), keyOf, isSame };
+    const placed = await prepared.place(withType(file), same, maybePlaced);
     if ("manifest" in placed) {
       this.#unsettled.delete(job.id);
       return await this.endWith(job, this.existing(placed, [placed], placed.manifest.complete));
