@@ -83,7 +83,7 @@ describe("archive: the rows of deleted packages", () => {
       assert.deepEqual([left.has(first), left.size], [false, 2]);
     }));
 
-  it("are looked up many at once in a bucket, where each line may be an object", async () => {
+  it("are looked up many at once in a bucket, where each line may be an object, and not in the objects of earlier times", async () => {
     const stub = await startStub();
     const archive = await packages.upload(stub.url("parcels"), await openSqlite());
     try {
@@ -93,9 +93,15 @@ describe("archive: the rows of deleted packages", () => {
         await archive.files.addToLog(logOf(archive.files.root), [one]);
       }
       await archive.files.bucket.remove(`parcels/${path}/manifest.json`);
+      const old = `parcels/${stateFolderName}/${pruneLogName}/20250101T000000000Z-a.jsonl`;
+      stub.objects.set(old, {
+        body: encodeLine({ ...line("old", "0"), at: "2025-01-01T00:00:00.000Z" }),
+        headers: {},
+      });
       const thread = new RecordingThread();
       assert.equal(await pruneRows(archive.location, archive.index.given, thread), 1);
       assert.equal(thread.count(/^SELECT package_id/), 1);
+      assert.equal(stub.requests.filter(({ key }) => key === old).length, 0);
     } finally {
       await archive.close();
       await archive.index.close();

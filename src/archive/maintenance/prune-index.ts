@@ -18,8 +18,8 @@ export interface PruneIndexOptions {
 }
 
 /**
- * Removes the rows of deleted packages from the indexes: of all packages in the log, since an earlier run may have
- * failed to. Node-RED may have a database open, so each transaction takes only milliseconds. Returns how many rows were
+ * Removes the rows of deleted packages from the indexes: of all packages in the log that they may contain, since an earlier
+ * run may have failed to. Node-RED may have a database open, so each transaction takes only milliseconds. Returns how many rows were
  * removed; rejects with ERR_STORE if a database cannot be written, and changes nothing in a damaged one.
  */
 export async function pruneIndexes(
@@ -49,8 +49,15 @@ async function pruneIndex(
   const database = await openForTool(file, "write", thread);
   let removed = 0;
   try {
+    // No package in the index was deleted before the first of them was archived.
+    const [[{ since } = {}] = []] = await database.transaction([
+      { sql: "SELECT min(archived_at) AS since FROM packages" },
+    ]);
+    if (typeof since !== "string") {
+      return 0;
+    }
     let waiting: PrunedLine[] = [];
-    for await (const entries of new PruneLogReader(place.root, place.disk).read()) {
+    for await (const entries of new PruneLogReader(place.root, place.disk).read(since)) {
       signal?.throwIfAborted();
       waiting = waiting.concat(entries);
       while (waiting.length >= linesAtOnce) {
