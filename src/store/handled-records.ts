@@ -30,14 +30,14 @@ export function markHandled(
   };
 }
 
-/** Returns the statement that takes back what `markHandled` has noted for a job. */
-export function markUnhandled(transactionId: string, jobId: string): Statement {
+/** Returns the statement that takes back what `markHandled` has noted for a job, if the condition holds. */
+export function markUnhandled(transactionId: string, jobId: string, condition: Condition): Statement {
   const id = identity(transactionId);
   return {
     sql: `UPDATE records SET handled_at = NULL, handled_by = NULL, billable_weight = NULL, billable_unit = NULL,
         billable_legal_for_trade = NULL, scan = NULL
-      WHERE handled_by = ? AND (transaction_id = ? OR legacy_id = ?)`,
-    values: [jobId, id, id],
+      WHERE handled_by = ? AND (transaction_id = ? OR legacy_id = ?) AND ${condition.sql}`,
+    values: [jobId, id, id, ...condition.values],
   };
 }
 

@@ -124,7 +124,7 @@ describeDatabases("the jobs of a worker that has stopped", (open) => {
     await table.setTimes("job", 7, 7);
     await table.beginCollecting("job");
     await table.removeItems("job", [item.slot]);
-    await table.withdraw("job", null);
+    assert.equal(await table.withdraw("job", null), false);
     for (const change of [
       () => table.addItems("job", new Map([["cloud:2", stored]])),
       () => table.seal("job", null),

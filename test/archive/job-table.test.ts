@@ -205,6 +205,11 @@ describeDatabases("the jobs of a store", (open) => {
     await accept("job");
     const next = new Inbox(test.database, { nodeId: "in", runId: "run 2" });
     assert.deepEqual((await next.unsent(0, 9)).records, []);
+    const another = new JobTable(test.database, "another worker", clock.now);
+    assert.equal(await another.withdraw("job", intent.transactionId), false);
+    assert.deepEqual((await next.unsent(0, 9)).records, []);
+    assert.equal(await table().withdraw("job", intent.transactionId), true);
+    assert.equal((await next.unsent(0, 9)).records.length, 1);
   });
 
   it("says which jobs are not what was written, and leaves their rows", async () => {

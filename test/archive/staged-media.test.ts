@@ -1,12 +1,32 @@
 import assert from "node:assert/strict";
 import { useCredentials } from "../support/s3-servers.ts";
 import type { BucketStub } from "../support/s3-stub.ts";
+import type { Database } from "../../src/store/database.ts";
+import { unansweredError } from "../../src/store/sqlite-failures.ts";
+import { Store } from "../../src/store/store.ts";
 import { missingMedia } from "../../src/cloud/expected-media.ts";
 import { Archives } from "../../src/archive/jobs/archives.ts";
 import { ArchiveSession } from "../../src/runtime/archive/archive-session.ts";
 import { prefix, stagedIn } from "./bucket-objects.ts";
 import { withPlace, type OpenedStore } from "./store-places.ts";
 import { intentOf, mediumOf, openArchive } from "./support.ts";
+
+type Transaction = Database["transaction"];
+
+/** The store with each transaction of its database made by `around`, which sees how it begins. */
+function storeAround(
+  real: Store,
+  around: (begin: string, run: () => ReturnType<Transaction>) => ReturnType<Transaction>,
+): Store {
+  return new Store(real.location, real.files, {
+    open: async () => {
+      const { database, ...lease } = await real.lease();
+      const transaction: Transaction = (statements) =>
+        around(statements[0]?.sql ?? "", () => database.transaction(statements));
+      return { ...lease, database: { transaction, close: () => database.close() } };
+    },
+  });
+}
 
 describe("archive: media that are staged for a message that is not accepted", () => {
   useCredentials();
@@ -49,6 +69,39 @@ describe("archive: media that are staged for a message that is not accepted", ()
       };
     });
     assert.deepEqual(refused, { most: 1, left: [] });
+  });
+
+  it("stay if another worker has taken over what the database had accepted without an answer", async () => {
+    await withPlace({ files: "bucket", database: "PostgreSQL" }, async ({ packages, open }) => {
+      const [first, second] = [await open(), await open()];
+      const taken = Promise.withResolvers<void>();
+      let isAccepted = false;
+      const store = storeAround(first.store, async (begin, transaction) => {
+        if (isAccepted && begin.startsWith("INSERT INTO jobs")) {
+          await taken.promise;
+        }
+        const rows = await transaction();
+        if (!isAccepted && begin.startsWith("INSERT INTO jobs")) {
+          isAccepted = true;
+          throw unansweredError("store", 30_000);
+        }
+        return rows;
+      });
+      const refusing = await openArchive("", undefined, { store });
+      const submitted = refusing.runner.submitMedia(intentOf("1", { origin: null }), [mediumOf("1")], null);
+      await assert.rejects(submitted, { code: "ERR_STORE" });
+      await first.endLease();
+      const taking = await openArchive("", undefined, { store: second.store });
+      const isMine = (): boolean => true;
+      assert.equal((await taking.archive.takeOver({ node: "node", isMine })).count, 1);
+      taken.resolve();
+      await refusing.close();
+      const [resumed] = taking.runner.resume(isMine);
+      const { manifest } = await (resumed ?? assert.fail("no job")).end();
+      assert.deepEqual([manifest.complete, manifest.items.length], [true, 1]);
+      await taking.close();
+      assert.equal((await packages()).size, 1);
+    });
   });
 });
 

@@ -21,6 +21,13 @@ interface WithdrawnJob {
   readonly items: ReadonlyMap<string, StoredItem>;
 }
 
+/** What becomes of such a job. */
+interface Withdrawal {
+  readonly transactionId: string | null;
+  /** Whether it is certain that no worker has it. */
+  isGone: boolean;
+}
+
 /** Where an attempt has moved the media of a job: the next attempt does not find them in the work folder any more. */
 interface Moved {
   path: string | null;
@@ -45,8 +52,8 @@ export class JobEndings {
   readonly #staged: StagedMedia | null;
   readonly #aside: AsideMedia | null;
   readonly #stopping = new AbortController();
-  /** Jobs that are to be removed, with their transactions. */
-  readonly #withdrawn = new Map<string, string | null>();
+  /** Jobs that are to be removed. */
+  readonly #withdrawn = new Map<string, Withdrawal>();
   #removing: Promise<void> | undefined;
 
   constructor({ jobs, work, staged, aside }: JobEndingsParts) {
@@ -73,9 +80,11 @@ export class JobEndings {
    * `end` is. Never rejects.
    */
   async withdraw({ id, transactionId, items }: WithdrawnJob): Promise<void> {
-    this.#withdrawn.set(id, transactionId);
+    const withdrawal = { transactionId, isGone: false };
+    this.#withdrawn.set(id, withdrawal);
     await this.#repeat(() => this.removeWithdrawn());
-    if (!this.#withdrawn.has(id)) {
+    // Another worker that has taken the job over needs it.
+    if (withdrawal.isGone) {
       await this.unstage(id, items);
     }
   }
@@ -99,8 +108,8 @@ export class JobEndings {
   }
 
   async #removeOnce(): Promise<void> {
-    for (const [id, transactionId] of this.#withdrawn) {
-      await this.#jobs.withdraw(id, transactionId);
+    for (const [id, withdrawal] of this.#withdrawn) {
+      withdrawal.isGone = await this.#jobs.withdraw(id, withdrawal.transactionId);
       this.#withdrawn.delete(id);
     }
   }

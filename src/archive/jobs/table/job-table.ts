@@ -71,11 +71,12 @@ export class JobTable {
 
   /**
    * Removes a job whose message ends in an error because the database has not confirmed it: it may have been accepted
-   * nevertheless, or be accepted yet.
+   * nevertheless, or be accepted yet. Returns whether it is gone: another worker may have taken it over, and finishes it.
    */
-  async withdraw(id: string, transactionId: string | null): Promise<void> {
+  async withdraw(id: string, transactionId: string | null): Promise<boolean> {
     const at = this.#now().toISOString();
-    await this.#database.transaction([
+    const isGone = { sql: "NOT EXISTS (SELECT 1 FROM jobs WHERE job_id = ?)", values: [id] };
+    const found = await this.#database.transaction([
       {
         // PostgreSQL may still be about to commit the job, which nobody can see until then. A row with the same ID waits for that.
         sql: `INSERT INTO jobs (job_id, node_id, state, accepted_at, changed_at, intent, intent_sha256, worker_id)
@@ -83,8 +84,10 @@ export class JobTable {
         values: [id, at, at, this.#own.worker],
       },
       { sql: `DELETE FROM jobs WHERE ${ofWorker}`, values: this.#own.values(id) },
-      ...(transactionId === null ? [] : [markUnhandled(transactionId, id)]),
+      ...(transactionId === null ? [] : [markUnhandled(transactionId, id, isGone)]),
+      { sql: `SELECT 1 AS gone WHERE ${isGone.sql}`, values: isGone.values },
     ]);
+    return (found.at(-1) ?? []).length > 0;
   }
 
   /**
