@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { rejectsWith, withFolder } from "../media/support.ts";
+import type { Archived } from "../../src/archive/jobs/seal/job-results.ts";
+import { rejectsWith, watchedDisk, withFolder } from "../media/support.ts";
 import { ScriptedCloud } from "./scripted-sources.ts";
 import { databaseOf } from "./store.ts";
 import {
@@ -43,6 +44,15 @@ describe("archive: media of messages that are not what they were after a restart
   const part = (index: number) => ({ id: "s", index, count: 2 });
   const sequence = intentOf("m", { origin: null, sequence: "s", waitMs });
 
+  /** Asserts that a package is complete, with the pictures of both parts. */
+  function assertPictures({ manifest }: Archived): void {
+    assert.deepEqual([manifest.complete, manifest.missing], [true, []]);
+    assert.deepEqual(
+      manifest.items.map(({ sha256 }) => sha256).toSorted(),
+      ["a", "b"].map((text) => sha256Of(pictureOf(text))).toSorted(),
+    );
+  }
+
   it("are named when the wait is over", async () => {
     await withFolder(async (root) => {
       const before = await openArchive(root, undefined);
@@ -53,6 +63,36 @@ describe("archive: media of messages that are not what they were after a restart
       const after = await openArchive(root, undefined);
       const error = await rejectsWith(resume(after).end(), "ERR_MEDIA_INCOMPLETE", "partsIncomplete");
       assert.ok(error.message.includes(file), error.message);
+      await after.close();
+    });
+  });
+
+  it("are taken when their part is sent again before they were looked at", async () => {
+    await withFolder(async (root) => {
+      const before = await openArchive(root, undefined);
+      await before.runner.submitMedia(sequence, [mediumOf("a")], part(0));
+      await before.close();
+      const path = await pathOfMedium(root);
+      await writeFile(path, pictureOf("forged"));
+      const [looking, sent] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const disk = watchedDisk(async (call, [opened]) => {
+        if (call === "open" && opened === path) {
+          looking.resolve();
+          await sent.promise;
+        }
+      });
+      const after = await openArchive(root, undefined, { disk });
+      const resumed = resume(after);
+      await looking.promise;
+      const again = after.runner.submitMedia(sequence, [mediumOf("a")], part(0));
+      await Promise.race([again, new Promise((resolve) => setImmediate(resolve))]);
+      sent.resolve();
+      await again;
+      await after.runner.submitMedia(sequence, [mediumOf("b")], part(1));
+      const { running } = resumed;
+      await until(() => running?.hasEnded === true || running?.state === "waiting", "it waits or ends");
+      assert.equal(running?.hasEnded, true, "it waits");
+      assertPictures(await resumed.end());
       await after.close();
     });
   });
@@ -69,12 +109,7 @@ describe("archive: media of messages that are not what they were after a restart
       for (const [index, text] of ["a", "b"].entries()) {
         await after.runner.submitMedia(sequence, [mediumOf(text)], part(index));
       }
-      const { manifest } = await resumed.end();
-      assert.deepEqual([manifest.complete, manifest.missing], [true, []]);
-      assert.deepEqual(
-        manifest.items.map(({ sha256 }) => sha256).toSorted(),
-        ["a", "b"].map((text) => sha256Of(pictureOf(text))).toSorted(),
-      );
+      assertPictures(await resumed.end());
       await after.close();
     });
   });

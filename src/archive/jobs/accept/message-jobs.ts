@@ -101,6 +101,11 @@ export class MessageJobs {
     positions.add(position);
     try {
       const running = await this.#runningOf(sequence);
+      if (!isNew) {
+        // After a restart it is not known at once which media are lost.
+        await running.checked;
+        signal.throwIfAborted();
+      }
       isNew ||= [...running.job.lost.keys()].some((slot) => positionOf(slot) === position);
       if (isNew) {
         const items = await storeGivenMedia(this.#archive, id, media, {

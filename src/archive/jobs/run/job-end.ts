@@ -51,8 +51,8 @@ export class JobEnd {
   }
 }
 
-/** The time until a job waits for the first time, or ends. */
-export class FirstTry {
+/** A time in the life of a job, for those that wait for its end. */
+export class JobPhase {
   #hasEnded = false;
   #waiting: PromiseWithResolvers<void> | undefined;
 

@@ -2,7 +2,7 @@ import { DimensionerError } from "../../../errors/dimensioner-error.ts";
 import { diskFacts } from "../../archive-disk.ts";
 import { CollectedMedia } from "../steps/collected-media.ts";
 import type { ExistingPackage } from "../seal/existing-packages.ts";
-import { FirstTry, JobEnd } from "./job-end.ts";
+import { JobEnd, JobPhase } from "./job-end.ts";
 import { JobPause } from "./job-pause.ts";
 import type { JobScheduler } from "./job-scheduler.ts";
 import { afterFailure, steps } from "../steps/job-steps.ts";
@@ -41,7 +41,6 @@ export class RunningJob implements StepJob, Task {
   doneBytes = 0;
   totalBytes: number | null = null;
   readonly isTakenOver: boolean;
-  isUnchecked: boolean;
   hasNews = false;
   failures = 0;
   readonly #work: JobWork;
@@ -52,7 +51,10 @@ export class RunningJob implements StepJob, Task {
   readonly #pause: JobPause;
   #isUnwanted = false;
   readonly #stop = new JobStop();
-  readonly #firstTry = new FirstTry();
+  /** Until it waits for the first time, or ends. */
+  readonly #firstTry = new JobPhase();
+  /** Until its media are checked. */
+  readonly #unchecked = new JobPhase();
 
   constructor(job: OpenJob, { root, work, scheduler, onChange, accepted }: RunningJobParts) {
     this.job = job;
@@ -63,7 +65,9 @@ export class RunningJob implements StepJob, Task {
     this.seen = new CollectedMedia(job, accepted?.packages);
     this.#pause = new JobPause(this.seen);
     this.isTakenOver = accepted === undefined;
-    this.isUnchecked = job.isResumed;
+    if (!job.isResumed) {
+      this.#unchecked.end();
+    }
   }
 
   /** Starts or resumes the job. Work of a closed node has to end first, because the two would interfere. */
@@ -87,6 +91,20 @@ export class RunningJob implements StepJob, Task {
   /** Resolves when the job waits for the first time, or has ended. */
   get firstTry(): Promise<void> {
     return this.#firstTry.promise;
+  }
+
+  get isUnchecked(): boolean {
+    return !this.#unchecked.hasEnded;
+  }
+
+  endCheck(): void {
+    this.#unchecked.end();
+  }
+
+  /** Resolves when it is certain which of its media are as they were stored, or when the job has ended. */
+  get checked(): Promise<void> {
+    const ended = new Promise<void>((resolve) => this.end.whenSettled(resolve));
+    return Promise.race([this.#unchecked.promise, ended]);
   }
 
   get signal(): AbortSignal {

@@ -94,7 +94,7 @@ async function prepare(running: StepJob, work: JobWork): Promise<Move> {
   if (running.isUnchecked) {
     await checkItems(running);
     await findUnnoted(running);
-    running.isUnchecked = false;
+    running.endCheck();
   }
   await root.work.make(job.id);
   if (!isNew) {

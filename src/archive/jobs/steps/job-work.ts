@@ -63,13 +63,15 @@ export interface StepJob {
   /** Whether another process or a closed node may have worked on it. */
   readonly isTakenOver: boolean;
   /** Whether its media may have changed since they were stored. */
-  isUnchecked: boolean;
+  readonly isUnchecked: boolean;
   /** Whether something has arrived since the last round began. */
   hasNews: boolean;
   /** The number of failures in a row. */
   failures: number;
   /** The error that holds it up at the moment. */
   trouble: DimensionerError | undefined;
+  /** To be called when its media are checked. */
+  endCheck(): void;
   /** Begins another round at once, or after the present one. */
   wake(): void;
   /** Ends the wait: its media are there, or it is to end. */
