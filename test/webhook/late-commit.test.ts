@@ -111,6 +111,7 @@ describe("a record that PostgreSQL commits late", () => {
         },
         onTrouble: (error) => assert.fail(String(error)),
         onReady,
+        onTooOld: () => undefined,
       },
     );
     return { records, ready, progress };

@@ -1,9 +1,18 @@
+import assert from "node:assert/strict";
+import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
 import { StoredRecords } from "../../src/runtime/webhook/stored-records.ts";
+import type { Database } from "../../src/store/database.ts";
+import { Inbox } from "../../src/store/inbox.ts";
 import { RecordArrivals } from "../../src/store/record-arrivals.ts";
 import { WebhookMemory } from "../../src/webhook/record-intake.ts";
 import { describeDatabases } from "../store/databases.ts";
 import { Hours } from "../store/hours.ts";
 import type { TestDatabase } from "../store/support.ts";
+
+type Callbacks = Pick<
+  ConstructorParameters<typeof StoredRecords>[1],
+  "handOn" | "onTrouble" | "onReady" | "onTooOld"
+>;
 
 const dayMs = 24 * 3_600_000;
 const daysAgo = (days: number): string => new Date(Date.now() - days * dayMs).toISOString();
@@ -29,6 +38,32 @@ describeDatabases("old records of a webhook", (open) => {
           FROM numbers`,
       },
     ]);
+  /** The records as a node keeps them in this database. */
+  const openIn = (database: Database, given: Partial<Callbacks> = {}): StoredRecords => {
+    const records = new StoredRecords(
+      {
+        databaseKey: "store",
+        lease: async () => ({
+          database,
+          arrivals: new RecordArrivals(),
+          worker: { id: "store", isAlone: true },
+          release: async () => undefined,
+        }),
+      },
+      {
+        nodeId: "node",
+        runId: "run",
+        progress: new WebhookMemory().storedIn("store"),
+        handOn: () => undefined,
+        onReady: () => undefined,
+        onTooOld: () => undefined,
+        onTrouble: () => undefined,
+        ...given,
+      },
+    );
+    records.open();
+    return records;
+  };
   const untilLeft = async (count: number): Promise<void> => {
     for (;;) {
       const [rows] = await test.database.transaction([{ sql: "SELECT count(*) AS count FROM records" }]);
@@ -43,30 +78,61 @@ describeDatabases("old records of a webhook", (open) => {
     await add(1, daysAgo(91), null);
     await add(1, daysAgo(89), daysAgo(88));
     await add(2_500, daysAgo(91), daysAgo(90));
-    const records = new StoredRecords(
-      {
-        databaseKey: "store",
-        lease: async () => ({
-          database: test.database,
-          arrivals: new RecordArrivals(),
-          worker: { id: "store", isAlone: true },
-          release: async () => undefined,
-        }),
-      },
-      {
-        nodeId: "node",
-        runId: "run",
-        progress: new WebhookMemory().storedIn("store"),
-        handOn: () => undefined,
-        onTrouble: () => undefined,
-        onReady: () => undefined,
-      },
-    );
-    records.open();
+    const records = openIn(test.database);
     await untilLeft(2);
     await add(2_500, daysAgo(91), daysAgo(90));
     hours.pass();
     await untilLeft(2);
+    await records.close();
+  });
+
+  /** Records of a run before: one that was sent eight days ago, and one that was never sent. */
+  const leaveTwo = async (): Promise<void> => {
+    const earlier = (at: string) =>
+      new Inbox(test.database, { nodeId: "node", runId: "earlier", now: () => new Date(at) });
+    const add = (id: number) => earlier(daysAgo(8)).add(decodeTransactionRecord({ id, errorCode: 0 }), 0);
+    const sent = await add(1);
+    await add(2);
+    await earlier(daysAgo(8)).sent([Number(sent)]);
+  };
+
+  it("are counted if they were sent more than a week ago", async () => {
+    await leaveTwo();
+    let records: StoredRecords | undefined;
+    const tooOld = await new Promise((onTooOld, reject) => {
+      records = openIn(test.database, { onTooOld, onTrouble: reject });
+    });
+    assert.equal(tooOld, 1);
+    await records?.close();
+  });
+
+  it("hold up no other record while they are counted, also where that fails", async () => {
+    await leaveTwo();
+    const asked = Promise.withResolvers<void>();
+    const counted = Promise.withResolvers<never>();
+    const database: Database = {
+      transaction: (statements) => {
+        if (statements.some(({ sql }) => sql.includes("count(*)"))) {
+          asked.resolve();
+          return counted.promise;
+        }
+        return test.database.transaction(statements);
+      },
+      close: () => test.database.close(),
+    };
+    const out: string[] = [];
+    const troubles: unknown[] = [];
+    const records = openIn(database, {
+      handOn: ({ record }) => void out.push(record.transactionId),
+      onReady: () => void out.push("ready"),
+      onTrouble: (error) => void troubles.push(error),
+    });
+    await asked.promise;
+    assert.deepEqual(out, ["2", "ready"]);
+    counted.reject(new Error("it takes too long"));
+    const next = await records.keep(decodeTransactionRecord({ id: 3, errorCode: 0 }), 0);
+    assert.equal(next?.record.transactionId, "3");
+    assert.deepEqual(troubles, []);
     await records.close();
   });
 });

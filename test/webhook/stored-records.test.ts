@@ -105,6 +105,7 @@ describe("a webhook's records in a store", () => {
         },
         onTrouble: () => undefined,
         onReady: resolve,
+        onTooOld: () => undefined,
       },
     );
     const receiver = new WebhookReceiver(

@@ -125,6 +125,7 @@ class WebhookRun {
         handOn: (received) => this.#memory.queue.push(received, 1),
         onTrouble: () => undefined,
         onReady: () => undefined,
+        onTooOld: () => undefined,
       },
     );
     const rules = { dedupeMs: 3_600_000, queueLimit: 100, onlyOk: false, deviceClientIds: [] };

@@ -33,7 +33,7 @@ export function keepRecords(
         node.warn(error instanceof DimensionerError ? translateError(RED, error).message : String(error));
       }
     },
-    onReady: ({ resumed, damaged, tooOld }) => {
+    onReady: ({ resumed, damaged }) => {
       status.say("done", "ready");
       if (resumed > 0) {
         node.log(translateStatus(RED, "recordsResumed", { count: resumed }));
@@ -41,9 +41,7 @@ export function keepRecords(
       if (damaged > 0) {
         node.warn(translateStatus(RED, "recordsDamaged", { count: damaged }));
       }
-      if (tooOld > 0) {
-        node.warn(translateStatus(RED, "recordsTooOld", { count: tooOld }));
-      }
     },
+    onTooOld: (count) => node.warn(translateStatus(RED, "recordsTooOld", { count })),
   });
 }

@@ -27,6 +27,8 @@ interface StoredRecordsOptions {
   readonly onTrouble: (error: unknown) => void;
   /** Called once all records that were left over were passed on. */
   readonly onReady: (found: LeftOver) => void;
+  /** Called after that if records were not handled for a week. */
+  readonly onTooOld: (count: number) => void;
 }
 
 /** What was found in the store at the start. */
@@ -34,8 +36,6 @@ export interface LeftOver {
   readonly resumed: number;
   /** Rows whose content is not what was written. */
   readonly damaged: number;
-  /** Records that were not handled for a week. */
-  readonly tooOld: number;
 }
 
 const firstDelayMs = 1_000;
@@ -68,6 +68,7 @@ export class StoredRecords implements RecordKeeper {
   #sent: number[] = [];
   /** Whether a look that finds nothing new is not worth a word. */
   #isAllSaid = false;
+  #hasCounted = false;
   readonly #read = (): void => void this.#readWhenThere();
 
   constructor(store: LeasesDatabase, options: StoredRecordsOptions) {
@@ -228,7 +229,6 @@ export class StoredRecords implements RecordKeeper {
   async #handOnLeftOver(inbox: Inbox): Promise<void> {
     const { progress, handOn, onReady } = this.#options;
     const { signal } = this.#closing;
-    const tooOld = await inbox.countTooOld();
     let [resumed, damaged] = [0, 0];
     while (!signal.aborted) {
       // Not Math.min(...): so many arguments as records may have arrived meanwhile would be too many.
@@ -257,12 +257,25 @@ export class StoredRecords implements RecordKeeper {
           progress.isReading = false;
           if (!this.#isAllSaid || resumed > 0) {
             this.#isAllSaid = true;
-            onReady({ resumed, damaged, tooOld });
+            onReady({ resumed, damaged });
           }
+          void this.#countTooOld(inbox);
           return;
         }
         await this.#untilDelivered();
       }
+    }
+  }
+
+  /** Only for the log: among very many records it takes so long that no record may have to wait for it, or for its success. */
+  async #countTooOld(inbox: Inbox): Promise<void> {
+    if (this.#hasCounted) {
+      return;
+    }
+    this.#hasCounted = true;
+    const count = await inbox.countTooOld().catch(() => 0);
+    if (count > 0 && !this.#closing.signal.aborted) {
+      this.#options.onTooOld(count);
     }
   }
 
