@@ -63,37 +63,48 @@ export class PackageIndex {
    * that a rebuild has found.
    */
   async last(storeId: string): Promise<IndexedPackage | undefined> {
-    let [last] = await this.#select("WHERE store_id = ? ORDER BY indexed_order DESC LIMIT 1", [storeId]);
-    if (last === undefined) {
-      [last] = await this.#select("ORDER BY archived_at DESC, package_id DESC LIMIT 1", []);
+    const last = await this.#lastOf(storeId);
+    if (last !== undefined) {
       return last;
     }
-    // After a kill, several may have come into the index in another order than that of the chain.
-    for (;;) {
-      const [next] = await this.#select("WHERE previous_sha256 = ? AND store_id = ? LIMIT 1", [
-        last.sha256,
-        storeId,
-      ]);
-      if (next === undefined) {
-        return last;
-      }
-      last = next;
-    }
+    const [newest] = await this.#select("ORDER BY archived_at DESC, package_id DESC LIMIT 1", []);
+    return newest;
   }
 
   /**
-   * Returns the packages that no other one names, of the chains of this database: that of the store, or one for each worker. The
-   * newest comes last.
+   * Returns the ends of the chains of this database that no package names: that of the store, or one for each worker. The newest
+   * comes last. To compare all packages with one another would take too long.
    */
   async ends(storeId: string): Promise<readonly IndexedPackage[]> {
-    const ends = await this.#select(
-      `AS package WHERE store_id IN (SELECT worker_id FROM workers) AND NOT EXISTS
-        (SELECT 1 FROM packages AS next WHERE next.previous_sha256 = package.manifest_sha256)
-        ORDER BY archived_at, package_id`,
-      [],
-    );
+    const [workers = []] = await this.#database.transaction([{ sql: "SELECT worker_id FROM workers" }]);
+    const ends: IndexedPackage[] = [];
+    for (const worker of workers) {
+      const end = await this.#lastOf(String(worker["worker_id"]));
+      // The chain of a new worker begins at the end of another one.
+      if (end !== undefined && (await this.#next(end)) === undefined) {
+        ends.push(end);
+      }
+    }
     const last = ends.length === 0 ? await this.last(storeId) : undefined;
-    return last === undefined ? ends : [last];
+    return last === undefined ? ends.toSorted(byTime) : [last];
+  }
+
+  async #lastOf(storeId: string): Promise<IndexedPackage | undefined> {
+    let [last] = await this.#select("WHERE store_id = ? ORDER BY indexed_order DESC LIMIT 1", [storeId]);
+    // After a kill, several may have come into the index in another order than that of the chain.
+    for (let next = last; next !== undefined; next = await this.#next(next, storeId)) {
+      last = next;
+    }
+    return last;
+  }
+
+  /** Returns a package that names this one; given a store, one of that store. */
+  async #next({ sha256 }: IndexedPackage, storeId?: string): Promise<IndexedPackage | undefined> {
+    const [next] =
+      storeId === undefined
+        ? await this.#select("WHERE previous_sha256 = ? LIMIT 1", [sha256])
+        : await this.#select("WHERE previous_sha256 = ? AND store_id = ? LIMIT 1", [sha256, storeId]);
+    return next;
   }
 
   async #select(where: string, values: readonly SqlValue[]): Promise<readonly IndexedPackage[]> {
@@ -175,6 +186,11 @@ export function indexPackage(
       values: [...Object.values(row), ...condition.values],
     },
   ];
+}
+
+function byTime(a: IndexedPackage, b: IndexedPackage): number {
+  const [one, other] = [a.archivedAt + a.id, b.archivedAt + b.id];
+  return Number(one > other) - Number(one < other);
 }
 
 /** Reads a row of the index. */
