@@ -1,15 +1,19 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { makeTimestamp } from "../../src/archive/evidence/make-timestamp.ts";
+import { withSource } from "../../src/archive/evidence/with-source.ts";
+import { encodeLine } from "../../src/archive/files/checked-lines.ts";
 import { timestampsIn } from "../../src/archive/maintenance/covering-timestamps.ts";
 import { filesOfTimestamp, TimestampFolder } from "../../src/archive/maintenance/timestamp-folder.ts";
 import { findPackages, timestampArchive, verifyArchive, type Finding } from "../../src/index.ts";
 import { sha256Of } from "../../src/model/sha256.ts";
+import { TimestampServer } from "../../src/timestamp-server/client.ts";
 import { s3Servers, useCredentials, type BucketServer } from "../support/s3-servers.ts";
 import { hasOpenSsl, startAuthority, type Authority } from "../timestamp/authority.ts";
 import { fixtures } from "../timestamp/fixtures.ts";
 import { bucketSuites } from "./bucket-archive.ts";
 import { keysIn, withBucket, type InBucket } from "./in-bucket.ts";
-import { copiesOfArchive } from "./packages.ts";
+import { changeDatabase, copiesOfArchive } from "./packages.ts";
 import { bundle, runChild } from "./processes.ts";
 
 const roots = join(fixtures, "root.crt");
@@ -19,6 +23,7 @@ const logFolder = ".dimensioner-archive/timestamps.jsonl";
 describe("archive: time stamps in a bucket", () => {
   useCredentials();
   const archive = copiesOfArchive(["m0", "m1"]);
+  const fiveChains = copiesOfArchive(["m0", "m1", "m2", "m3", "m4"]);
   let server: BucketServer;
   let authority: Authority;
   before(async function () {
@@ -94,6 +99,37 @@ describe("archive: time stamps in a bucket", () => {
           await files.remove(join(files.root, line));
           assert.deepEqual((await verify(given)).said, []);
           assert.deepEqual(await coverOfFirst(given), { links: null, findings: [] });
+        }));
+
+      it("of five chains cost one reading of their log, each line of which is an object", () =>
+        withBucket(server, fiveChains, async ({ files, url, database }) => {
+          changeDatabase(
+            database,
+            `INSERT INTO workers (worker_id, host, begun_at) SELECT package_id, '', '' FROM packages;
+              UPDATE packages SET store_id = package_id, previous_sha256 = NULL`,
+          );
+          for (let line = 0; line < 20; line += 1) {
+            const logged = { at: "", timestamp: `${line}`, package: "another", response: "" };
+            await files.write(join(files.root, logFolder, `line-${line}.jsonl`), encodeLine(logged));
+          }
+          const stampAll = () =>
+            withSource({ folder: url, database, operation: "timestamp" }, async (source) => {
+              const { disk } = source.files;
+              const open = disk.open.bind(disk);
+              let reads = 0;
+              disk.open = (path: string, flags: number) => {
+                reads += path.includes(`${logFolder}/`) ? 1 : 0;
+                return open(path, flags);
+              };
+              const server = new TimestampServer({ server: authority.url });
+              const { alreadyStamped } = await makeTimestamp(source, server, { roots });
+              await server.close();
+              return { alreadyStamped, reads };
+            });
+          const asked = authority.requests.length;
+          assert.deepEqual(await stampAll(), { alreadyStamped: false, reads: 20 });
+          assert.equal(authority.requests.length, asked + 5);
+          assert.deepEqual(await stampAll(), { alreadyStamped: true, reads: 25 });
         }));
 
       it("that are lost are reported as missing", () =>

@@ -47,6 +47,8 @@ export async function makeTimestamp(
 ): Promise<TimestampResult> {
   const roots = await readRoots(rootsFile);
   const ends = await findEnds(source);
+  const kept = new TimestampFolder(source.files.root, source.files.disk);
+  const names = await namesOf(kept, ends);
   const results: TimestampResult[] = [];
   const damages: Damage[] = [];
   for (const end of ends) {
@@ -55,7 +57,15 @@ export async function makeTimestamp(
       // It must not keep the others from being time-stamped.
       damages.push(opened);
     } else {
-      results.push(await stampEnd(source, authority, { newest: opened, roots, signal }));
+      results.push(
+        await stampEnd(source, authority, {
+          newest: opened,
+          kept,
+          names: names.get(end.path) ?? [],
+          roots,
+          signal,
+        }),
+      );
     }
   }
   // Where a package was pruned without the database, its row stays. That is no error.
@@ -81,6 +91,9 @@ interface Damage {
 
 interface End {
   readonly newest: OpenedPackage;
+  readonly kept: TimestampFolder;
+  /** Those of its time stamps, the latest last. */
+  readonly names: readonly string[];
   readonly roots: readonly X509Certificate[];
   readonly signal: AbortSignal | undefined;
 }
@@ -88,10 +101,9 @@ interface End {
 async function stampEnd(
   { files }: EvidenceSource,
   authority: TimestampAuthority,
-  { newest, roots, signal }: End,
+  { newest, kept, names, roots, signal }: End,
 ): Promise<TimestampResult> {
-  const kept = new TimestampFolder(files.root, files.disk);
-  const known = await findKept(kept, newest, { server: authority.url, roots });
+  const known = await findKept(kept, names, { sha256: newest.sha256, server: authority.url, roots });
   if (known !== undefined) {
     return resultOf(known.timestamp, known.verified, true);
   }
@@ -159,18 +171,31 @@ async function openEnd(
   }
 }
 
+/** The names of the time stamps of each of these packages. The log may be long, and each line an object: it is read once. */
+async function namesOf(
+  kept: TimestampFolder,
+  ends: readonly PlacedPackage[],
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const names = new Map(ends.map(({ path }): [string, string[]] => [path, []]));
+  for await (const logged of kept.logged()) {
+    names.get(logged.package)?.push(logged.timestamp);
+  }
+  return names;
+}
+
+/** What a time stamp has to be of, from whom, and which signers are accepted. */
+interface Sought {
+  readonly sha256: string;
+  readonly server: string;
+  readonly roots: readonly X509Certificate[];
+}
+
 /** The latest time stamp of a server for a manifest that is there and valid, also by the roots as they are now. */
 async function findKept(
   kept: TimestampFolder,
-  { sha256, location }: OpenedPackage,
-  { server, roots }: { readonly server: string; readonly roots: readonly X509Certificate[] },
+  names: readonly string[],
+  { sha256, server, roots }: Sought,
 ): Promise<{ readonly timestamp: KeptTimestamp; readonly verified: VerifiedTimestamp } | undefined> {
-  const names: string[] = [];
-  for await (const logged of kept.logged()) {
-    if (logged.package === location) {
-      names.push(logged.timestamp);
-    }
-  }
   for (const name of names.toReversed()) {
     const timestamp = await kept.read(name);
     if (timestamp?.about.manifestSha256 === sha256 && timestamp.about.server === server) {
