@@ -16,6 +16,7 @@ import { isDeployed, jobCloud, jobDevice } from "../../src/runtime/archive/archi
 import { ArchiveStatus } from "../../src/runtime/archive/archive-status.ts";
 import { setVerifyCommand } from "../../src/runtime/archive/verify-command.ts";
 import { cloudChoice } from "../../src/runtime/config/config-choice.ts";
+import { deployed } from "../../src/runtime/config/deployed.ts";
 import type { Operation } from "../../src/runtime/failure.ts";
 import { filesName } from "../../src/store/files-location.ts";
 import { databaseFolder, linkToPackage, storeOf } from "../../src/runtime/store/store-choice.ts";
@@ -54,7 +55,7 @@ export default function (RED: NodeAPI): void {
     const properties = readSaved(defaults, definition);
     const clouds = cloudChoice(RED, properties);
     const mayUseCloud = properties.cloud !== "" || properties.cloudFrom.trim() !== "";
-    const hasStore = (): boolean => RED.nodes.getNode(properties.store) !== null;
+    const hasStore = (): boolean => deployed(RED, properties.store) !== null;
     const config = {
       problem: () =>
         (mayUseCloud ? clouds.problem() : undefined) ?? (hasStore() ? undefined : "configMissing"),

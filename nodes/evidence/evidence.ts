@@ -4,6 +4,7 @@ import { readOutput } from "../../src/runtime/action/output.ts";
 import { readSaved } from "../../src/runtime/action/saved-properties.ts";
 import { serve, type Job } from "../../src/runtime/action/serve.ts";
 import { ValueReader } from "../../src/runtime/action/values.ts";
+import { deployed } from "../../src/runtime/config/deployed.ts";
 import { settingsOf, type Settings } from "../../src/runtime/config/settings.ts";
 import { listMissing } from "../../src/archive/evidence/missing.ts";
 import { changeHold, findPackages, periodOf } from "../../src/archive/evidence/packages.ts";
@@ -49,7 +50,7 @@ export default function (RED: NodeAPI): void {
     const openStore = () => storeOf(RED, properties.store, operationOf("evidence"));
     const leased = new LeasedStore(openStore);
     const stores = {
-      problem: () => (RED.nodes.getNode(properties.store) === null ? ("configMissing" as const) : undefined),
+      problem: () => (deployed(RED, properties.store) === null ? ("configMissing" as const) : undefined),
       surface: () => "store" as const,
     } as const;
 

@@ -146,9 +146,15 @@ export default function (RED: NodeAPI): void {
     const leave = servePath(RED, {
       path: webhook.path,
       handle: (request, response) => {
-        receiver
-          .receive(request, response, partBehind(webhook.path, request.url))
-          .catch((error: unknown) => this.error(error instanceof Error ? error.message : String(error)));
+        receiver.receive(request, response, partBehind(webhook.path, request.url)).catch((error: unknown) => {
+          this.error(error instanceof Error ? error.message : String(error));
+          // Whoever has posted sends it again.
+          if (response.headersSent) {
+            response.destroy();
+          } else {
+            response.writeHead(503).end();
+          }
+        });
       },
       onServed: () => status.say("done", "ready"),
       onProblem: (problem) => {

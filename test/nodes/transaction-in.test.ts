@@ -34,12 +34,17 @@ describe("dimensioner-transaction-in", () => {
   };
   const post = (
     record: object,
-    { path = "/dimensioner/transaction", headers = { [header]: secret } as Record<string, string> } = {},
+    {
+      path = "/dimensioner/transaction",
+      headers = { [header]: secret } as Record<string, string>,
+      ...more
+    }: { path?: string; headers?: Record<string, string>; signal?: AbortSignal } = {},
   ): Promise<Response> =>
     fetch(origin + path, {
       method: "POST",
       headers: { "content-type": "application/json", ...headers },
       body: JSON.stringify({ errorCode: 0, ...record }),
+      ...more,
     });
   const routes = (): number => {
     const { stack } = Reflect.get(flow.webApp, "_router") as { stack: Layer[] };
@@ -213,6 +218,43 @@ describe("dimensioner-transaction-in", () => {
     const ids = sentBy("node").map((msg) => msg["transactionId"]);
     assert.equal(new Set(ids).size, ids.length);
     assert.equal(ids.at(-1), "last");
+  });
+
+  it("answers a post while a deploy replaces other nodes, a device among them", async () => {
+    const nodes = (name: string): FlowNode[] => [
+      node(),
+      {
+        id: "dock",
+        type: "dimensioner-device",
+        name,
+        address: "127.0.0.1:1",
+        checkInterval: 0,
+        cloudIds: "d-1",
+      },
+      { id: "slow", z: "tab", type: "helper", name },
+    ];
+    await start(nodes("before"));
+    const closed = Promise.withResolvers<void>();
+    const closing = new Promise<void>((resolve) => {
+      flow.node("slow").on("close", (done: () => void) => {
+        resolve();
+        void closed.promise.then(done);
+      });
+    });
+    const deployed = flow.deploy(nodes("after"), { node: { secret } }, "nodes");
+    await closing;
+    try {
+      const signal = AbortSignal.timeout(60_000);
+      assert.equal((await post({ id: 1, deviceClientId: "d-1" }, { signal })).status, 204);
+    } finally {
+      closed.resolve();
+      await deployed;
+    }
+    await untilSent(1);
+    assert.equal((await post({ id: 2, deviceClientId: "d-1" })).status, 204);
+    await untilSent(2);
+    const devices = sentBy("node").map(({ payload }) => (payload as { device: unknown }).device);
+    assert.deepEqual(devices, [null, "after"]);
   });
 
   it("filters by device and by success, and answers 204 all the same", async () => {

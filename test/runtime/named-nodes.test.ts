@@ -45,4 +45,22 @@ describe("config nodes by name", () => {
     await flow.deploy([measure], {}, "nodes");
     assert.equal(await codeFor("Dock 2"), "ERR_INPUT");
   });
+
+  it("are not found while a deploy replaces them, and nothing else happens", async () => {
+    flow = await TestFlow.start([measure, dock("a", "Dock 1")]);
+    const held = Promise.withResolvers<void>();
+    const closing = new Promise<void>((resolve) => {
+      flow.node("a").on("close", (done: () => void) => {
+        resolve();
+        void held.promise.then(done);
+      });
+    });
+    const replaced = flow.deploy([measure, dock("a", "Dock 2")], {}, "nodes");
+    await closing;
+    const code = await codeFor("Dock 1");
+    held.resolve();
+    await replaced;
+    assert.equal(code, "ERR_INPUT");
+    assert.equal(await codeFor("Dock 2"), undefined);
+  });
 });

@@ -2,6 +2,7 @@ import type { Node, NodeAPI } from "node-red";
 import * as v from "valibot";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { phrase, type FieldName, type Value } from "../../errors/interpolation.ts";
+import { deployed } from "../config/deployed.ts";
 import type { SettingsReader } from "../config/settings.ts";
 
 /**
@@ -106,14 +107,14 @@ export function environmentName(value: string): string | undefined {
 
 /** The node itself if it is deployed, else any node of the same flow: all of them have the same variables. */
 export function neighbour(RED: NodeAPI, { id, z }: { readonly id: string; readonly z: string }): Node | null {
-  const itself: Node | null = RED.nodes.getNode(id);
+  const itself = deployed(RED, id);
   if (itself !== null) {
     return itself;
   }
   let found: Node | null = null;
   RED.nodes.eachNode((definition) => {
     if (found === null && (definition.z ?? "") === z) {
-      found = RED.nodes.getNode(definition.id);
+      found = deployed(RED, definition.id);
     }
   });
   return found;

@@ -2,6 +2,7 @@ import type { NodeAPI } from "node-red";
 import * as v from "valibot";
 import { readRoots } from "../../archive/maintenance/timestamp-roots.ts";
 import { fileError } from "../../media/disk.ts";
+import { deployed } from "../config/deployed.ts";
 import { SettingsReader } from "../config/settings.ts";
 import type { StoreDatabases } from "../../store/store-databases.ts";
 import { Store } from "../../store/store.ts";
@@ -69,7 +70,7 @@ async function testDatabaseOf(
   return await testDatabase({
     databases,
     location,
-    isDeployed: RED.nodes.getNode(given.id) !== null,
+    isDeployed: deployed(RED, given.id) !== null,
     signal,
     withinMs: longestTestMs,
   });

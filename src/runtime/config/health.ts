@@ -1,5 +1,6 @@
 import type { Node, NodeAPI, NodeStatus } from "node-red";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
+import { deployed } from "./deployed.ts";
 import { HealthCheck } from "./health-check.ts";
 import { translateError, translateStatus } from "../status/translate.ts";
 
@@ -146,8 +147,8 @@ function usersOf(RED: NodeAPI, configId: string): Record<string, Node> {
   RED.nodes.eachNode((definition) => definitions.push(definition));
   const users: Record<string, Node> = {};
   const add = ({ id, z = "" }: { readonly id: string; readonly z?: string }): void => {
-    const node: Node | null | undefined = RED.nodes.getNode(id);
-    if (node !== null && node !== undefined) {
+    const node = deployed(RED, id);
+    if (node !== null) {
       users[id] = node;
       return;
     }

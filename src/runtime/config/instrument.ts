@@ -6,6 +6,7 @@ import {
   type KnownDevice,
 } from "../../model/instrument.ts";
 import type { ConfigNode } from "./config-node.ts";
+import { deployed } from "./deployed.ts";
 import { FlowsEvent } from "./flows-event.ts";
 
 export function readInstrument(settings: {
@@ -56,7 +57,7 @@ export class CloudDevices {
 function readDeployed(RED: NodeAPI): ReadonlyMap<string, KnownDevice> {
   const byCloudId = new Map<string, KnownDevice>();
   RED.nodes.eachNode(({ id, type }) => {
-    const node = type === "dimensioner-device" ? RED.nodes.getNode(id) : null;
+    const node = type === "dimensioner-device" ? deployed(RED, id) : null;
     if (node === null || !("access" in node)) {
       return;
     }

@@ -1,4 +1,5 @@
 import type { Node, NodeAPI } from "node-red";
+import { deployed } from "./deployed.ts";
 
 /**
  * The config nodes of one type by name. They are kept here because finding one through Node-RED means to walk through
@@ -35,7 +36,7 @@ export function findNamed(RED: NodeAPI, type: string): NamedNodes | undefined {
   let found: NamedNodes | undefined;
   RED.nodes.eachNode(({ id, type: itsType }) => {
     if (found === undefined && itsType === type) {
-      const node = RED.nodes.getNode(id);
+      const node = deployed(RED, id);
       found = node !== null && "named" in node && node.named instanceof NamedNodes ? node.named : undefined;
     }
   });

@@ -9,6 +9,7 @@ import { readPageUrl } from "../../rules/addresses.ts";
 import { readPath } from "../../rules/names.ts";
 import type { Store } from "../../store/store.ts";
 import { openOrExplain } from "../config/config-node.ts";
+import { deployed } from "../config/deployed.ts";
 import { FlowsEvent, followFlows } from "../config/flows-event.ts";
 import { SettingsReader } from "../config/settings.ts";
 import { LeasedStore } from "../evidence/leased-store.ts";
@@ -134,7 +135,7 @@ export class StorePages {
   #settle(): void {
     ServedPaths.of(this.#RED.httpNode).settle();
     for (const id of this.#memories.keys()) {
-      if (this.#RED.nodes.getNode(id) === null) {
+      if (deployed(this.#RED, id) === null) {
         this.#memories.delete(id);
       }
     }

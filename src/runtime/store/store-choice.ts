@@ -7,6 +7,7 @@ import { addressOfServer } from "../../store/postgres-address.ts";
 import { readPostgresTls } from "../../store/postgres-tls.ts";
 import { Store } from "../../store/store.ts";
 import { readDatabaseHost } from "../../rules/addresses.ts";
+import { deployed } from "../config/deployed.ts";
 import type { SettingsReader } from "../config/settings.ts";
 import { readTls } from "../config/tls.ts";
 import { PackageLinks } from "./package-links.ts";
@@ -30,7 +31,7 @@ export interface StoreNode extends Node<StoreCredentials> {
 
 /** Returns the deployed store with this id; throws ERR_CONFIG if there is none, or it cannot be used. */
 export function storeOf(RED: NodeAPI, id: string, operation: Operation): Store {
-  const node = RED.nodes.getNode(id);
+  const node = deployed(RED, id);
   const access: unknown = node !== null && "access" in node ? node.access : undefined;
   if (typeof access === "object" && access !== null) {
     if ("store" in access && access.store instanceof Store) {
@@ -45,7 +46,7 @@ export function storeOf(RED: NodeAPI, id: string, operation: Operation): Store {
 
 /** Returns the address of a package on the evidence page of a store; null if there is none. */
 export function linkToPackage(RED: NodeAPI, storeId: string, packageId: string): string | null {
-  const node = RED.nodes.getNode(storeId);
+  const node = deployed(RED, storeId);
   const links: unknown = node !== null && "links" in node ? node.links : undefined;
   return links instanceof PackageLinks ? links.to(packageId) : null;
 }
