@@ -112,6 +112,7 @@ export const properties = {
   keep: {
     kind: "text",
     default: "",
+    rule: "messageProperties",
     icon: "bookmark-o",
     placeholder: "placeholder.keep",
     note: "note.keep",

@@ -10,7 +10,7 @@ import { ArchiveSession } from "../../src/runtime/archive/archive-session.ts";
 import { readMedia } from "../../src/runtime/archive/archive-facts.ts";
 import { HeldUpWarnings } from "../../src/runtime/archive/held-up-warnings.ts";
 import { HeldUpLog } from "../../src/runtime/archive/held-up-log.ts";
-import { readIntent, readPart, restoreKept } from "../../src/runtime/archive/archive-intent.ts";
+import { checkKept, readIntent, readPart, restoreKept } from "../../src/runtime/archive/archive-intent.ts";
 import { ArchiveMessages } from "../../src/runtime/archive/archive-messages.ts";
 import { isDeployed, jobCloud, jobDevice } from "../../src/runtime/archive/archive-node.ts";
 import { ArchiveStatus } from "../../src/runtime/archive/archive-status.ts";
@@ -200,6 +200,7 @@ export default function (RED: NodeAPI): void {
         if (problem !== null) {
           throw settings.invalid("layout", problem);
         }
+        checkKept(RED, properties.keep, operation);
         settings.flag("deviceVideo", table.deviceVideo.default, properties.deviceVideo);
         readConcurrency(operation);
         readWarnAfter();

@@ -12,6 +12,7 @@ import {
   fileNameProblem,
   headerNameProblem,
   layoutProblem,
+  commaSeparated,
   readPath,
   registrationCodeProblem,
 } from "../rules/names.ts";
@@ -28,6 +29,7 @@ import {
   type ConfigProperty,
   type Property,
   type PropertyTable,
+  type TextProperty,
   type TextRule,
   type TypedProperty,
 } from "../properties/property-table.ts";
@@ -151,7 +153,7 @@ function problemOf(
   }
   switch (property.kind) {
     case "text":
-      return property.rule === undefined ? null : say(ruleProblem(property.rule, value, now));
+      return textProblem(property, value, now);
     case "number":
       return say(problemIn(readNumber(property.of, value)));
     case "choice":
@@ -168,6 +170,14 @@ function problemOf(
     case "outputs":
       return null;
   }
+}
+
+function textProblem({ rule }: TextProperty, value: string, now: Now): string | null {
+  if (rule === "messageProperties") {
+    const problems = commaSeparated(value).map((name) => expressionProblem(name, "msg"));
+    return problems.find((one) => one !== null) ?? null;
+  }
+  return rule === undefined ? null : say(ruleProblem(rule, value, now));
 }
 
 function choiceProblem({ of, occupies }: ChoiceProperty, value: string, now: Now): string | null {

@@ -70,7 +70,7 @@ export type TextRule =
 export interface TextProperty extends Row {
   readonly kind: "text";
   readonly default: string;
-  readonly rule?: TextRule;
+  readonly rule?: TextRule | "messageProperties";
   /** Key of the error for a blank field, if it must not be blank. */
   readonly required?: string;
 }

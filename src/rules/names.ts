@@ -47,6 +47,14 @@ export function layoutProblem(layout: string): Problem | null {
   return leadsOut(layout);
 }
 
+/** The parts of a list that is separated by commas. */
+export function commaSeparated(list: string): string[] {
+  return list
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "");
+}
+
 /** Reads the path of a webhook as people write it, or returns what is wrong with it. */
 export function readPath(given: string): { readonly base: string } | { readonly problem: Problem } {
   const base = trimSlashes(given);

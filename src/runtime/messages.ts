@@ -1,4 +1,6 @@
 import type { NodeAPI, NodeMessageInFlow } from "node-red";
+import { problemOf, verbatim, type Problem } from "../errors/interpolation.ts";
+import { show } from "./failure.ts";
 
 /** A message. Properties that a node does not own stay unchanged. */
 export type Message = NodeMessageInFlow & Partial<Record<string, unknown>>;
@@ -24,4 +26,12 @@ export function readMessageProperty(RED: NodeAPI, msg: Message, expression: stri
     }
     throw error;
   }
+}
+
+/** The problem of an expression. JSONata rejects with objects that only look like errors. */
+export function expressionProblem(error: unknown): Problem {
+  const isWorded =
+    typeof error === "object" && error !== null && "message" in error && error.message !== undefined;
+  const problem = problemOf(isWorded ? error.message : show(error));
+  return "verbatim" in problem ? verbatim(`${problem.verbatim}.`) : problem;
 }

@@ -23,13 +23,17 @@ interface Step {
   readonly entry: Entry;
 }
 
+interface Wrong extends Step {
+  readonly explained: RegExp;
+}
+
 interface Case {
   readonly name: string;
   /** Filled in this order; then the node has `saved`, beside its defaults. */
   readonly steps: readonly Step[];
   readonly saved: Readonly<Record<string, unknown>>;
-  /** A wrong entry, and words of the sentence that explains it. */
-  readonly wrong: Step & { readonly explained: RegExp };
+  /** A wrong entry, or several, and words of the sentence that explains it. */
+  readonly wrong: Wrong | readonly Wrong[];
   /** Rows that are there for a choice alone: hidden in a fresh dialog, shown after the steps. */
   readonly appear: readonly string[];
 }
@@ -177,7 +181,10 @@ const cases: readonly Case[] = [
       onIncomplete: "keep",
       keep: "order",
     },
-    wrong: { property: "layout", entry: "{nobody}", explained: /\{/ },
+    wrong: [
+      { property: "layout", entry: "{nobody}", explained: /\{/ },
+      { property: "keep", entry: "order.id, order number", explained: /expression/ },
+    ],
     appear: ["expect"],
   },
 ];
@@ -234,12 +241,14 @@ describe(`the dialogs, in Node-RED ${nodeRedMajor}`, () => {
         const { version, ...inFields } = before;
         assert.equal(version, 1);
         assert.deepEqual(await shownProperties(page, id), numbersAsText(inFields));
-        await fill(page, wrong.property, wrong.entry);
-        assert.match(await problemOf(page, wrong.property), wrong.explained);
-        const visible = page
-          .locator(`#node-input-${wrong.property}-value, #node-input-${wrong.property}:visible`)
-          .first();
-        assert.equal(await visible.getAttribute("aria-invalid"), "true");
+        for (const { property, entry, explained } of [wrong].flat()) {
+          await fill(page, property, entry);
+          assert.match(await problemOf(page, property), explained);
+          const visible = page
+            .locator(`#node-input-${property}-value, #node-input-${property}:visible`)
+            .first();
+          assert.equal(await visible.getAttribute("aria-invalid"), "true");
+        }
         await closeDialog(page, "cancel");
         assert.deepEqual(await savedProperties(page, id), before);
       }));

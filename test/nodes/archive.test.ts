@@ -151,6 +151,13 @@ describe("dimensioner-archive", () => {
     ["a layout that climbs up", { layout: "../{reference}" }, { transactionId: "1" }, "ERR_CONFIG"],
     ["a layout with a slip", { layout: "{refrence}" }, { transactionId: "1" }, "ERR_CONFIG"],
     ["a wait that is no number", { wait: "long" }, { transactionId: "1" }, "ERR_CONFIG"],
+    ["a kept property that none can be", { keep: "order number" }, { transactionId: "1" }, "ERR_CONFIG"],
+    [
+      "a property for the cloud that none can be",
+      { cloudFrom: "the site" },
+      { transactionId: "1" },
+      "ERR_CONFIG",
+    ],
     ["hours that are no number", { giveUp: "-1" }, { transactionId: "1" }, "ERR_CONFIG"],
     ["no download at all", { concurrency: 0 }, { transactionId: "1" }, "ERR_CONFIG"],
     ["a cloud that is gone", { cloud: "gone" }, { transactionId: "1" }, "ERR_CONFIG"],
@@ -203,11 +210,13 @@ describe("dimensioner-archive", () => {
         archive("", { store: "" }, "blank"),
         archive(join(root, "gone"), {}, "gone"),
         archive(root, { layout: "{x}" }, "layout"),
+        archive(root, { keep: "order.id, order number" }, "keep"),
         archive(root, { cloud: "gone" }, "cloudless"),
       );
       await test.untilStatus("blank", ({ text }) => text === "config node missing");
       await test.untilStatus("gone", ({ text }) => text === "folder missing");
       await test.untilStatus("layout", ({ text }) => text === "check the settings");
+      await test.untilStatus("keep", ({ text }) => text === "check the settings");
       await test.untilStatus("cloudless", ({ text }) => text === "config node missing");
     });
   });

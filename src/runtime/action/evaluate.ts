@@ -1,6 +1,4 @@
 import type { Node, NodeAPI } from "node-red";
-import { problemOf, verbatim, type Problem } from "../../errors/interpolation.ts";
-import { show } from "../failure.ts";
 import type { Message } from "../messages.ts";
 
 /** Lets Node-RED evaluate a typed value: JSONata, an environment variable, a value of the flow or global context. */
@@ -20,12 +18,4 @@ export function evaluateProperty(
       }
     });
   });
-}
-
-/** The problem of an expression. JSONata rejects with objects that only look like errors. */
-export function expressionProblem(error: unknown): Problem {
-  const isWorded =
-    typeof error === "object" && error !== null && "message" in error && error.message !== undefined;
-  const problem = problemOf(isWorded ? error.message : show(error));
-  return "verbatim" in problem ? verbatim(`${problem.verbatim}.`) : problem;
 }

@@ -4,8 +4,8 @@ import type { SentenceKey } from "../../errors/sentences.ts";
 import type { DimensionerError } from "../../errors/dimensioner-error.ts";
 import type { References } from "../../model/measurement.ts";
 import { errorBeforeSending, type Operation } from "../failure.ts";
-import { readMessageProperty, type Message } from "../messages.ts";
-import { evaluateProperty, expressionProblem } from "./evaluate.ts";
+import { expressionProblem, readMessageProperty, type Message } from "../messages.ts";
+import { evaluateProperty } from "./evaluate.ts";
 
 /** A value and its type: the pair `x` + `xType` of a node's properties. */
 export interface TypedValue {

@@ -4,11 +4,12 @@ import { pictures, type Intent, type Picture } from "../../archive/packages/inte
 import { readExpected } from "../../cloud/expected-media.ts";
 import { verbatim, phrase, type Phrase } from "../../errors/interpolation.ts";
 import { encodePart } from "../../http/path-part.ts";
-import { layoutProblem } from "../../rules/names.ts";
+import { layoutProblem, commaSeparated } from "../../rules/names.ts";
 import { readFacts, type MessageFacts } from "./archive-facts.ts";
 import { errorBeforeSending, type Operation } from "../failure.ts";
-import { readMessageProperty, type Message } from "../messages.ts";
+import type { Message } from "../messages.ts";
 import type { FlagProperty, NumberProperty } from "../../properties/property-table.ts";
+import { readNamedProperty } from "../config/property-setting.ts";
 import { SettingsReader } from "../config/settings.ts";
 import { readSetting } from "../action/message-choice.ts";
 import type { ValueReader } from "../action/values.ts";
@@ -95,8 +96,8 @@ export async function readIntent(reader: IntentReader): Promise<Intent> {
   }
   const { hasImages = false, takesReferences = false } = local === null ? {} : reader.abilitiesOf(local.id);
   const measuredBy = local === null ? null : { ...local, images: hasImages && !isOnlyFilmed ? images : [] };
-  const cloudName =
-    properties.cloudFrom.trim() === "" ? undefined : readMessageProperty(RED, msg, properties.cloudFrom);
+  const cloudFrom = { field: "cloudFrom", name: properties.cloudFrom.trim() } as const;
+  const cloudName = cloudFrom.name === "" ? undefined : readNamedProperty(RED, msg, cloudFrom, operation);
   // A webhook's record is found by its references. A recording without a measurement has no such record, and some devices
   // take no references: without a transaction ID, the cloud is not asked then.
   const hasNoTransaction = transactionId === null && local !== null && (isOnlyFilmed || !takesReferences);
@@ -152,11 +153,7 @@ async function readTransactionId(
 }
 
 function readImages(list: string, settings: SettingsReader): Picture[] {
-  const names = list
-    .split(",")
-    .map((name) => name.trim())
-    .filter((name) => name !== "");
-  return names.map((name) => {
+  return commaSeparated(list).map((name) => {
     const found = pictures.find((one) => one === name);
     if (found === undefined) {
       throw settings.invalid("images", phrase("noneOf", { value: name, choices: pictures }));
@@ -206,15 +203,22 @@ function isLocalResult({ payload, imageIdentifier }: Message): boolean {
   return hasImages || source === "newer-device" || source === "earlier-device";
 }
 
+/** Throws ERR_CONFIG if no message property can have a name that is to be kept. */
+export function checkKept(RED: NodeAPI, keep: string, operation: Operation): void {
+  commaSeparated(keep).forEach((name) =>
+    readNamedProperty(RED, { _msgid: "" }, { field: "keep", name }, operation),
+  );
+}
+
 /** Reads message properties by their expressions, as far as they can be serialized. */
 function readKept({ RED, msg, operation, properties }: IntentReader): Record<string, unknown> {
-  const names = [...alwaysKept, ...properties.keep.split(",").map((name) => name.trim())];
+  const names = [...alwaysKept, ...commaSeparated(properties.keep)];
   const refuse = (name: string, problem: Phrase) =>
     errorBeforeSending(operation, "inputValue", { field: verbatim(`msg.${name}`), value: "…", problem });
   const kept: Record<string, unknown> = {};
   let length = 0;
-  for (const name of names.filter((one) => one !== "")) {
-    const value = readMessageProperty(RED, msg, name);
+  for (const name of names) {
+    const value = readNamedProperty(RED, msg, { field: "keep", name }, operation);
     if (value === undefined) {
       continue;
     }

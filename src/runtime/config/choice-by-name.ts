@@ -1,8 +1,9 @@
 import type { Node, NodeAPI } from "node-red";
 import { phrase, verbatim } from "../../errors/interpolation.ts";
 import { errorBeforeSending, show, type Operation } from "../failure.ts";
-import { readMessageProperty, type Message } from "../messages.ts";
+import type { Message } from "../messages.ts";
 import { findNamed, type NamedNodes } from "./named-nodes.ts";
+import { readNamedProperty } from "./property-setting.ts";
 
 const problems = {
   device: { none: "deviceName", unknown: "noDeviceNamed", twice: "twoDevicesNamed" },
@@ -28,7 +29,12 @@ export class ChoiceByName {
    * node.
    */
   find(msg: Message, operation: Operation): Node | undefined {
-    const name = readMessageProperty(this.#RED, msg, this.#property);
+    const name = readNamedProperty(
+      this.#RED,
+      msg,
+      { field: `${this.#what}From`, name: this.#property },
+      operation,
+    );
     if (name === undefined) {
       return undefined;
     }

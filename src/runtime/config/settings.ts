@@ -1,5 +1,5 @@
 import type { DimensionerError } from "../../errors/dimensioner-error.ts";
-import { field, phrase, type FieldName, type Phrase } from "../../errors/interpolation.ts";
+import { field, phrase, type FieldName, type Phrase, type Problem } from "../../errors/interpolation.ts";
 import { flagTexts, readFlag } from "../../rules/flags.ts";
 import { readNumber, type NumberKind } from "../../rules/numbers.ts";
 import type {
@@ -107,7 +107,7 @@ export class SettingsReader {
     return found;
   }
 
-  invalid(name: string, problem: Phrase): DimensionerError {
+  invalid(name: string, problem: Problem): DimensionerError {
     return errorBeforeSending(this.#operation, "configInvalid", {
       what: this.#what,
       field: field(name as FieldName),
