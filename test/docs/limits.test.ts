@@ -43,7 +43,9 @@ describe("the limits in SECURITY.md", () => {
     "records of an earlier run": `| ${numberIn("runtime/webhook/stored-records.ts", "pageSize")} at a time;`,
     "remembered IDs": `| ${say(numberIn("webhook/recent-ids.ts", "mostIds"))} IDs of at most 200 characters:`,
     commands: `| Queue limit (${defaultQueueRules.queueLimit}) and Queue timeout (${defaultQueueRules.maxWaitMs / 1_000} s)`,
-    messages: `| ${say(numberIn("runtime/action/serve.ts", "mostAtWork"))} | ERR_QUEUE_FULL |`,
+    messages:
+      `| ${say(numberIn("runtime/action/serve.ts", "mostAtWork"))}; ` +
+      `in **evidence** ${numberIn("../nodes/evidence/evidence.ts", "mostAtWork")} | ERR_QUEUE_FULL |`,
     nesting: `| ${numberIn("runtime/action/message-depth.ts", "deepestCopied")} levels | ERR_INPUT`,
     buffers: `| ${numberIn("media/read-to-buffer.ts", "defaultLimitBytes")} MB | ERR_TOO_LARGE |`,
     statuses:

@@ -102,10 +102,10 @@ export const errorFacts: Readonly<Record<ErrorCode, ErrorFacts>> = {
     when: "The wait for media is over, and something that was expected has not arrived.",
     outcomes: [],
     remedy:
-      "What was found is in `msg.payload`. Wait longer, or ask again later: images and videos reach the cloud with a delay.",
+      "What was found is in `msg.payload` of **media list**, and of an **archive** node's transaction in the cloud. Wait longer, or ask again later: images and videos reach the cloud with a delay.",
   },
   ERR_QUEUE_FULL: {
-    when: "Too much is waiting: commands for this device (its queue limit), messages in one node (1,000), or open archive jobs in a store (10,000).",
+    when: "Too much is waiting: commands for this device (its queue limit), messages in one node (1,000; in **evidence** 100), or open archive jobs in a store (10,000).",
     outcomes: ["not-sent"],
     remedy: "Send fewer at once, or raise the queue limit in the config node. Nothing was sent.",
   },

@@ -29,7 +29,8 @@ export function writeMessagePage(): string {
     "",
     "A failed measurement has the same properties with `payload.ok` false, whether it goes to the Catch node or to the second",
     "output. If a device's answer to measure cannot be used (ERR_BAD_RESPONSE, ERR_TOO_LARGE), `rawResponse` of the",
-    "message with the error is that answer. With ERR_MEDIA_INCOMPLETE, `payload` is the list of what has arrived.",
+    "message with the error is that answer. With ERR_MEDIA_INCOMPLETE of **media list**, and of an **archive** node's transaction in the",
+    "cloud, `payload` is the list of what has arrived there. A part of a sequence that **archive** has got keeps its `payload`.",
     ...objects.flatMap((name) => [
       "",
       `## ${name}`,
