@@ -257,6 +257,27 @@ describe("dimensioner-transaction-in", () => {
     assert.deepEqual(devices, [null, "after"]);
   });
 
+  it("answers 503 to a post that an unforeseen error ends, so that it is posted again", async () => {
+    await start([
+      node(),
+      { id: "dock", type: "dimensioner-device", address: "127.0.0.1:1", checkInterval: 0 },
+    ]);
+    let isBroken = true;
+    Object.defineProperty(flow.node("dock"), "access", {
+      get() {
+        if (isBroken) {
+          throw new Error("unforeseen");
+        }
+        return { problem: null };
+      },
+    });
+    const signal = AbortSignal.timeout(60_000);
+    assert.equal((await post({ id: 1, deviceClientId: "d-1" }, { signal })).status, 503);
+    isBroken = false;
+    assert.equal((await post({ id: 1, deviceClientId: "d-1" })).status, 204);
+    await untilSent(1);
+  });
+
   it("filters by device and by success, and answers 204 all the same", async () => {
     await start([node({ onlyOk: true, deviceClientId: "D-1, d-2" })]);
     for (const record of [
