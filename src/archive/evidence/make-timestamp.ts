@@ -174,7 +174,7 @@ async function openEnd(
 /** The names of the time stamps of each of these packages. The log may be long, and each line an object: it is read once. */
 async function namesOf(
   kept: TimestampFolder,
-  ends: readonly PlacedPackage[],
+  ends: readonly IndexedPackage[],
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   const names = new Map(ends.map(({ path }): [string, string[]] => [path, []]));
   for await (const logged of kept.logged()) {
