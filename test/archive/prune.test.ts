@@ -248,11 +248,14 @@ describe("archive: dimensioner-prune", () => {
   });
 
   it("reads ages, with years of the calendar, and none that is nothing", () => {
-    const before = (age: string) => timeBefore(new Date("2036-11-25T12:00:00.000Z"), age)?.toISOString();
+    const before = (age: string, now = "2036-11-25T12:00:00.000Z") =>
+      timeBefore(new Date(now), age)?.toISOString();
     assert.equal(before("90d"), "2036-08-27T12:00:00.000Z");
     assert.equal(before("2w"), "2036-11-11T12:00:00.000Z");
     assert.equal(before(" 36h "), "2036-11-24T00:00:00.000Z");
     assert.equal(before("10y"), "2026-11-25T12:00:00.000Z");
+    assert.equal(before("10y", "2028-02-29T12:00:00.000Z"), "2018-02-28T12:00:00.000Z");
+    assert.equal(before("8y", "2028-02-29T12:00:00.000Z"), "2020-02-29T12:00:00.000Z");
     for (const text of ["", "0d", "90", "d", "-1d", "1.5d", "90 d", "90D", "1m", "1e3d", "999999y"]) {
       assert.equal(before(text), undefined, text);
     }

@@ -13,6 +13,10 @@ export function timeBefore(now: Date, age: string): Date | undefined {
   const before = new Date(now);
   if (unit === "y") {
     before.setUTCFullYear(now.getUTCFullYear() - Number(count));
+    if (before.getUTCMonth() !== now.getUTCMonth()) {
+      // There is no 29 February in that year.
+      before.setUTCDate(0);
+    }
   } else {
     before.setTime(now.getTime() - Number(count) * (unitMs[unit] ?? 0));
   }
