@@ -23,9 +23,9 @@ const file = "item.jpg";
 /** Longer than a test takes. */
 const waitMs = 600_000;
 
-async function pathOfMedium(root: string): Promise<string> {
+async function pathOfMedium(root: string, name = file): Promise<string> {
   const [job = ""] = await workFolders(root);
-  return join((await mediaFolder(root, job)) ?? assert.fail(), file);
+  return join((await mediaFolder(root, job)) ?? assert.fail(), name);
 }
 
 /** Lets a job of a closed archive have waited as long as it may. */
@@ -110,6 +110,43 @@ describe("archive: media of messages that are not what they were after a restart
         await after.runner.submitMedia(sequence, [mediumOf(text)], part(index));
       }
       assertPictures(await resumed.end());
+      await after.close();
+    });
+  });
+
+  it("are described as the part says that was sent again", async () => {
+    await withFolder(async (root) => {
+      const before = await openArchive(root, undefined);
+      await before.runner.submitMedia(sequence, [{ ...mediumOf("a"), description: "front" }], part(0));
+      await before.close();
+      await writeFile(await pathOfMedium(root, "front.jpg"), pictureOf("forged"));
+      const after = await openArchive(root, undefined);
+      const resumed = resume(after);
+      const content = Buffer.from("hello");
+      const other = {
+        content,
+        contentType: "text/plain",
+        contentId: "id",
+        description: "back",
+        filename: null,
+      };
+      await after.runner.submitMedia(sequence, [other], part(0));
+      await after.runner.submitMedia(sequence, [mediumOf("b")], part(1));
+      const { manifest } = await resumed.end();
+      assert.deepEqual(
+        manifest.items.find(({ path }) => path === "back.txt"),
+        {
+          path: "back.txt",
+          source: "message",
+          contentId: "id",
+          description: "back",
+          contentTypeAnnounced: "text/plain",
+          contentTypeFound: null,
+          bytes: content.length,
+          sha256: sha256Of(content),
+          url: null,
+        },
+      );
       await after.close();
     });
   });

@@ -60,7 +60,10 @@ export function insertItem(job: OwnJob, slot: string, item: StoredItem): Stateme
         content_type_found, bytes, sha256, url)
       SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? WHERE EXISTS
         (SELECT 1 FROM jobs WHERE ${ofWorker} AND state IN (${listOf(openToParts)}))
-      ON CONFLICT (job_id, slot) DO UPDATE SET path = excluded.path, bytes = excluded.bytes, sha256 = excluded.sha256
+      ON CONFLICT (job_id, slot) DO UPDATE SET path = excluded.path, source = excluded.source,
+        content_id = excluded.content_id, description = excluded.description,
+        content_type_announced = excluded.content_type_announced, content_type_found = excluded.content_type_found,
+        bytes = excluded.bytes, sha256 = excluded.sha256, url = excluded.url
       RETURNING slot`,
     values: [
       job[0],
