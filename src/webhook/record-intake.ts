@@ -40,6 +40,8 @@ export interface RecordKeeper {
 const mostUnread = 10_000;
 const firstAgainMs = 1_000;
 const longestAgainMs = 3_600_000;
+/** What PostgreSQL commits still later, while a standby server is away, is found at the next deploy. */
+const latestCommitMs = 24 * 3_600_000;
 
 /** How far the records in a store were read; the nodes that replace each other share it. */
 export class StoredProgress {
@@ -74,13 +76,20 @@ export class StoredProgress {
 
   /**
    * To be called if the database has not answered: PostgreSQL may commit much later what nobody can see until then. Each look comes
-   * after twice the pause, so what is committed is found soon, however long that took.
+   * after twice the pause, so what is committed within a day is found soon, however long that took. Each reads all records.
    */
-  leaveUnanswered(pauseMs = firstAgainMs): void {
+  leaveUnanswered(): void {
+    this.#look(firstAgainMs, latestCommitMs);
+  }
+
+  /** Also while the store has no reader: a deploy may be about to open one. */
+  #look(pauseMs: number, leftMs: number): void {
     this.leaveUnread(0);
     clearTimeout(this.#again);
-    const again = (): void => this.leaveUnanswered(Math.min(pauseMs * 2, longestAgainMs));
-    this.#again = setTimeout(again, pauseMs).unref();
+    if (leftMs > 0) {
+      const again = (): void => this.#look(Math.min(pauseMs * 2, longestAgainMs), leftMs - pauseMs);
+      this.#again = setTimeout(again, pauseMs).unref();
+    }
   }
 }
 

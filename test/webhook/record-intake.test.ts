@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { VirtualClock } from "../archive/virtual-clock.ts";
 import { unknownDevice } from "../../src/model/instrument.ts";
 import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
 import { readPosted } from "../../src/webhook/posted-record.ts";
@@ -118,5 +119,27 @@ describe("how far the records of a store were read", () => {
     assert.ok(progress.unread.size <= 10_000, `${progress.unread.size} numbers`);
     // All are read again from the first one on, of those that were not sent.
     assert.ok(progress.unread.has(0));
+  });
+
+  it("is looked at again for a day after an answer is lost, more and more rarely", () => {
+    const clock = new VirtualClock(Number.POSITIVE_INFINITY);
+    try {
+      const progress = new StoredProgress();
+      const looks: number[] = [];
+      progress.isReading = false;
+      progress.read = () => {
+        looks.push(performance.now());
+        progress.isReading = false;
+      };
+      progress.leaveUnanswered();
+      for (let fired = 0; clock.isDueSoon && fired < 100; fired += 1) {
+        clock.fireNext();
+      }
+      const [first = 0, last = 0] = [looks.at(0), looks.at(-1)];
+      const hours = (last - first) / 3_600_000;
+      assert.ok(hours >= 24 && hours < 26 && looks.length < 50, `${looks.length} looks in ${hours} hours`);
+    } finally {
+      clock.close();
+    }
   });
 });
