@@ -59,11 +59,13 @@ export class ArchiveMessages {
       running?.drop();
     }
     try {
-      const archived = await endOf(submission, job);
+      const archived = await submission.end();
+      throwIfKept(submission, job);
       const outputs = this.#outputsOf(submission, archived, job);
       endLater(submission, job);
       return outputs;
     } catch (error) {
+      throwIfKept(submission, job);
       const isKept = error instanceof DimensionerError && error.sentence === "cancelledKept";
       if (!isKept) {
         endLater(submission, job, error instanceof DimensionerError ? error : undefined);
@@ -103,18 +105,13 @@ export class ArchiveMessages {
 }
 
 /**
- * How a job ends, with the package or an error. A node that was closed meanwhile sends neither: the job ends anew after the
- * start, as a message of its own.
+ * Throws if the node was closed before the job had ended, with its package or an error: it ends anew after the start, as a
+ * message of its own. This is no promise, because each waiting job would keep it in memory.
  */
-async function endOf(submission: Submission, { signal }: Job): Promise<Archived> {
-  const [ended] = await Promise.allSettled([submission.end()]);
-  if (signal.aborted && submission.running !== undefined) {
+function throwIfKept({ running }: Submission, { signal }: Job): void {
+  if (signal.aborted && running !== undefined) {
     throw new DimensionerError("cancelledKept", diskFacts);
   }
-  if (ended.status === "rejected") {
-    throw ended.reason;
-  }
-  return ended.value;
 }
 
 /** Ends the job when its message is out, unless the node was closed at this very moment: then it goes out after the start. */
