@@ -28,7 +28,7 @@ describeDatabases("archive: what reads a large index", (open) => {
         sql: `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${packages})
           INSERT INTO packages (package_id, job_key, measure_key, store_id, location, manifest_sha256, previous_sha256,
             supplements_sha256, archived_at, complete, files, bytes)
-          SELECT 'p' || i, 'key ' || i, 'measure ' || i, 'worker', '2026/' || i, 'sha ' || i, 'sha ' || (i - 1),
+          SELECT 'p' || i, 'key ' || i, 'measure ' || i, CASE WHEN i <= 10000 THEN 'earlier' ELSE 'worker' END, '2026/' || i, 'sha ' || i, 'sha ' || (i - 1),
             CASE WHEN i % 100 = 0 THEN 'sha ' || (i - 1) ELSE NULL END, 'time ' || (100000 + i), 1, 1, 1
           FROM n`,
       },
@@ -54,7 +54,9 @@ describeDatabases("archive: what reads a large index", (open) => {
 
   it("the ends of all chains are looked up one by one", async () => {
     await test.database.transaction([
-      { sql: "INSERT INTO workers (worker_id, host, begun_at) VALUES ('worker', '', ''), ('idle', '', '')" },
+      {
+        sql: "INSERT INTO workers (worker_id, host, begun_at) VALUES ('earlier', '', ''), ('worker', '', ''), ('idle', '', '')",
+      },
     ]);
     const steps = await stepsOf(test, async (database) => {
       const ends = await new PackageIndex(database).ends("worker");
@@ -68,6 +70,8 @@ describeDatabases("archive: what reads a large index", (open) => {
     for (const name of ["packages_store", "packages_previous"]) {
       assert.ok(plan.includes(name), `${name}\n${plan}`);
     }
+    // It would read all later packages of other workers to find the last one of a worker that has ended.
+    assert.ok(!plan.includes("packages_pkey"), plan);
   });
 });
 

@@ -90,7 +90,11 @@ export class PackageIndex {
   }
 
   async #lastOf(storeId: string): Promise<IndexedPackage | undefined> {
-    let [last] = await this.#select("WHERE store_id = ? ORDER BY indexed_order DESC LIMIT 1", [storeId]);
+    // Not "=": the order of all packages would do as well then, and PostgreSQL might read back to a worker that ended long ago.
+    let [last] = await this.#select(
+      "WHERE store_id BETWEEN ? AND ? ORDER BY store_id DESC, indexed_order DESC LIMIT 1",
+      [storeId, storeId],
+    );
     // After a kill, several may have come into the index in another order than that of the chain.
     for (let next = last; next !== undefined; next = await this.#next(next, storeId)) {
       last = next;
