@@ -197,4 +197,6 @@ export const migrations: readonly (readonly string[])[] = [
     `CREATE INDEX packages_transaction_lower ON packages (lower(transaction_id))`,
     `CREATE INDEX jobs_transaction_lower ON jobs (lower(transaction_id))`,
   ],
+  // Hardly any package is incomplete, and a list of these must not read all others.
+  [`CREATE INDEX packages_incomplete ON packages (archived_at) WHERE complete = 0`],
 ];

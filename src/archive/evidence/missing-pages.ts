@@ -1,5 +1,5 @@
 import type { MissingEvidence } from "../../model/shapes.ts";
-import type { Row, SqlValue, Statement } from "../../store/database.ts";
+import type { Database, Row, SqlValue, Statement } from "../../store/database.ts";
 import { findPruned } from "../maintenance/prune-log.ts";
 import type { EvidenceSource } from "./packages.ts";
 import type { Period } from "./period.ts";
@@ -9,6 +9,10 @@ export interface MissingList {
   /** The values: from when and until when, how many rows, and how many to skip before them. */
   readonly select: (values: readonly SqlValue[]) => Statement;
   readonly read: (row: Row) => MissingEvidence;
+  /** The table of which each row is looked at, the column that is compared with the period, and which rows; not given: all. */
+  readonly of: string;
+  readonly by: string;
+  readonly where?: string;
 }
 
 /** What a row says, and the SHA-256 of the manifest of its package, with the time when it was archived. */
@@ -21,21 +25,27 @@ interface Listed {
 /** How many rows are read at once, if most of them are of deleted packages. */
 const mostAtOnce = 20_000;
 
+/**
+ * How many rows one statement looks at; a year may have millions, of which hardly any is missing. An embedded database does nothing
+ * else meanwhile.
+ */
+const mostLookedAt = 5_000;
+
 /** Reads a list up to the limit, without what was deleted because of its age, of which there may be far more. */
 export async function firstMissing(
   { database, files }: Pick<EvidenceSource, "database" | "files">,
-  { select, read }: MissingList,
+  list: MissingList,
   { from, to }: Period,
   limit: number,
 ): Promise<readonly MissingEvidence[]> {
   const missing: MissingEvidence[] = [];
   let [before, skipped, size] = [to, 0, limit];
   for (;;) {
-    const [rows = []] = await database.transaction([select([from, before, size, skipped])]);
+    const rows = await readPage(database, list, { from, to: before }, { size, skipped });
     const listed = rows.map((row): Listed => {
       const [manifest, archivedAt] = [row["manifest_sha256"], row["archived_at"]];
       return {
-        evidence: read(row),
+        evidence: list.read(row),
         manifest: typeof manifest === "string" ? manifest : null,
         archivedAt: typeof archivedAt === "string" ? archivedAt : undefined,
       };
@@ -52,6 +62,43 @@ export async function firstMissing(
     before = next;
     size = Math.max(limit, Math.min(size * 4, mostAtOnce));
   }
+}
+
+/** Reads the newest rows of a period, slice by slice until there are as many as wanted. */
+async function readPage(
+  database: Pick<Database, "transaction">,
+  list: MissingList,
+  { from, to }: Period,
+  { size, skipped }: { readonly size: number; readonly skipped: number },
+): Promise<readonly Row[]> {
+  const page: Row[] = [];
+  for (let end = to; ;) {
+    const start = await startOfSlice(database, list, { from, to: end });
+    // What is skipped has the time of the last row before, so it is in one slice.
+    const skip = end === to ? skipped : 0;
+    const [rows = []] = await database.transaction([list.select([start, end, size - page.length, skip])]);
+    page.push(...rows);
+    if (start === from || page.length >= size) {
+      return page;
+    }
+    end = start;
+  }
+}
+
+/** Returns from when on there are no more rows than one statement looks at, apart from those of the same time. */
+async function startOfSlice(
+  database: Pick<Database, "transaction">,
+  { of, by, where = "TRUE" }: MissingList,
+  { from, to }: Period,
+): Promise<string> {
+  const [[first] = []] = await database.transaction([
+    {
+      sql: `SELECT ${by} AS begun FROM ${of} WHERE ${by} >= ? AND ${by} < ? AND ${where}
+        ORDER BY ${by} DESC LIMIT 1 OFFSET ?`,
+      values: [from, to, mostLookedAt - 1],
+    },
+  ]);
+  return first === undefined ? from : String(first["begun"]);
 }
 
 /**

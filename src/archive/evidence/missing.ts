@@ -29,9 +29,15 @@ export async function listMissing(
 }
 
 const lists: readonly MissingList[] = [
-  { select: recordsWithoutPackage, read: missingRecord },
-  { select: jobsWithoutPackage, read: missingJob },
-  { select: incompletePackages, read: incompletePackage },
+  { select: recordsWithoutPackage, read: missingRecord, of: "records", by: "received_at" },
+  { select: jobsWithoutPackage, read: missingJob, of: "jobs", by: "accepted_at" },
+  {
+    select: incompletePackages,
+    read: incompletePackage,
+    of: "packages",
+    by: "archived_at",
+    where: "complete = 0",
+  },
 ];
 
 function recordsWithoutPackage(values: readonly SqlValue[]): Statement {
