@@ -9,7 +9,7 @@ import { findPackages, timestampArchive, verifyArchive, type Finding } from "../
 import { sha256Of } from "../../src/model/sha256.ts";
 import { TimestampServer } from "../../src/timestamp-server/client.ts";
 import { s3Servers, useCredentials, type BucketServer } from "../support/s3-servers.ts";
-import { hasOpenSsl, startAuthority, type Authority } from "../timestamp/authority.ts";
+import { useAuthority } from "../timestamp/authority.ts";
 import { fixtures } from "../timestamp/fixtures.ts";
 import { bucketSuites } from "./bucket-archive.ts";
 import { keysIn, withBucket, type InBucket } from "./in-bucket.ts";
@@ -25,14 +25,7 @@ describe("archive: time stamps in a bucket", () => {
   const archive = copiesOfArchive(["m0", "m1"]);
   const fiveChains = copiesOfArchive(["m0", "m1", "m2", "m3", "m4"]);
   let server: BucketServer;
-  let authority: Authority;
-  before(async function () {
-    if (!hasOpenSsl) {
-      this.skip();
-    }
-    authority = await startAuthority();
-  });
-  after(() => authority?.close());
+  const authority = useAuthority();
 
   const stamp = ({ url, database }: InBucket) =>
     timestampArchive(url, { database, server: authority.url, roots });

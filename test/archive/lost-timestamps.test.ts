@@ -6,7 +6,7 @@ import { verifyPackages } from "../../src/archive/evidence/verify-packages.ts";
 import { exportPackages, timestampArchive, verifyArchive, type Finding } from "../../src/index.ts";
 import { sha256Of } from "../../src/model/sha256.ts";
 import { withFolder } from "../media/support.ts";
-import { hasOpenSsl, startAuthority, type Authority } from "../timestamp/authority.ts";
+import { useAuthority } from "../timestamp/authority.ts";
 import { fixtures } from "../timestamp/fixtures.ts";
 import { fillArchive } from "./packages.ts";
 import { readZip } from "./read-zip.ts";
@@ -17,15 +17,7 @@ const stateFolder = ".dimensioner-archive";
 const log = `${stateFolder}/timestamps.jsonl`;
 
 describe("archive: time stamps that somebody deleted or changed", () => {
-  let authority: Authority;
-
-  before(async function () {
-    if (!hasOpenSsl) {
-      this.skip();
-    }
-    authority = await startAuthority();
-  });
-  after(() => authority?.close());
+  const authority = useAuthority();
 
   const stamp = (root: string) =>
     timestampArchive(root, { database: databaseOf(root), server: authority.url, roots });

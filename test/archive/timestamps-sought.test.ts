@@ -8,7 +8,7 @@ import { sha256Of } from "../../src/model/sha256.ts";
 import { diskAround, withFolder } from "../media/support.ts";
 import { WallClock } from "../model-based/wall-clock.ts";
 import { postgresOptions } from "../store/databases.ts";
-import { hasOpenSsl, startAuthority, type Authority } from "../timestamp/authority.ts";
+import { useAuthority } from "../timestamp/authority.ts";
 import { fillArchive } from "./packages.ts";
 import { openSharedStore } from "./shared-store.ts";
 import { databaseOf } from "./store.ts";
@@ -17,14 +17,7 @@ import { openTwoWorkers } from "./two-workers.ts";
 const minuteMs = 60_000;
 
 describe("archive: the time stamp that covers a package", () => {
-  let authority: Authority;
-  before(async function () {
-    if (!hasOpenSsl) {
-      this.skip();
-    }
-    authority = await startAuthority();
-  });
-  after(() => authority?.close());
+  const authority = useAuthority();
 
   const stamp = (root: string, database = databaseOf(root)) =>
     timestampArchive(root, { database, server: authority.url });

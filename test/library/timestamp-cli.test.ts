@@ -6,25 +6,20 @@ import { fillArchive } from "../archive/packages.ts";
 import { bundle, runChild } from "../archive/processes.ts";
 import { databaseOf } from "../archive/store.ts";
 import { withFolder } from "../media/support.ts";
-import { hasOpenSsl, startAuthority, type Authority } from "../timestamp/authority.ts";
+import { useAuthority } from "../timestamp/authority.ts";
 import { fixtures } from "../timestamp/fixtures.ts";
 
 const roots = join(fixtures, "root.crt");
 
 describe("dimensioner-timestamp", () => {
-  let authority: Authority;
+  const authority = useAuthority();
   let script = "";
   let verifyScript = "";
 
-  before(async function () {
-    if (!hasOpenSsl) {
-      this.skip();
-    }
-    authority = await startAuthority();
+  before(async () => {
     script = await bundle("src/library/timestamp-cli.ts");
     verifyScript = await bundle("src/archive/cli/verify-cli.ts");
   });
-  after(() => authority?.close());
 
   it("has the newest manifest signed, says by whom, and dimensioner-verify says so too", () =>
     withFolder(async (root) => {

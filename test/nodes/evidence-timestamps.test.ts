@@ -10,13 +10,12 @@ import { withFolder } from "../media/support.ts";
 import { secret } from "../support/failures.ts";
 import { TestFlow, type FlowNode, type Message } from "../support/flow.ts";
 import { storeId, storeNode } from "../support/store-node.ts";
-import { hasOpenSsl, startAuthority, type Authority } from "../timestamp/authority.ts";
+import { useAuthority } from "../timestamp/authority.ts";
 import { fixtures } from "../timestamp/fixtures.ts";
 
 const roots = join(fixtures, "root.crt");
 
 describe("dimensioner-evidence: time stamps", () => {
-  let authority: Authority;
   let flow: TestFlow;
   /** Tells of requests that get no response. */
   const held = new EventEmitter<{ request: [] }>();
@@ -28,13 +27,7 @@ describe("dimensioner-evidence: time stamps", () => {
     return holds;
   };
 
-  before(async function () {
-    if (!hasOpenSsl) {
-      this.skip();
-    }
-    authority = await startAuthority({ login: `user:${secret}`, instead: hold });
-  });
-  after(() => authority?.close());
+  const authority = useAuthority({ login: `user:${secret}`, instead: hold });
   afterEach(() => flow.stop());
 
   const nodesOf = (folder: string, more: object = {}): FlowNode[] => {

@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import { execFile, spawnSync } from "node:child_process";
 import { copyFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -100,6 +101,30 @@ export async function startAuthority({
       await closed;
       await last;
       await rm(folder, { recursive: true });
+    },
+  };
+}
+
+/** For a suite: a server that runs until the suite has ended. The suite is skipped where OpenSSL is missing. */
+export function useAuthority(options: AuthorityOptions = {}): Omit<Authority, "close"> {
+  let started: Authority | undefined;
+  const running = (): Authority => started ?? assert.fail("the suite has not begun");
+  before(async function () {
+    if (!hasOpenSsl) {
+      this.skip();
+    }
+    started = await startAuthority(options);
+  });
+  after(() => started?.close());
+  return {
+    get url() {
+      return running().url;
+    },
+    get requests() {
+      return running().requests;
+    },
+    signWith(signer) {
+      running().signWith(signer);
     },
   };
 }

@@ -35,8 +35,8 @@ export interface TimestampOptions {
  * the one before it by its SHA-256, the time stamp covers all of them. If several workers share the store, each has a
  * chain of its own: the end of each is time-stamped, and the time stamp of the newest is returned. Each is verified before it is
  * kept. A manifest that this server has already time-stamped is not sent again, unless the roots no longer accept that time
- * stamp. An end that was deleted because of its age is
- * passed over; one that is gone or changed is an error after the others were time-stamped.
+ * stamp. An end that was deleted because of its age is passed over; one that is gone or changed is an error after the others
+ * were time-stamped.
  *
  * Rejects with ERR_NOT_FOUND if there is no package, ERR_FILE, ERR_STORE, ERR_CONFIG, and the errors of the server.
  */
