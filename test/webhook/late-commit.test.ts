@@ -6,7 +6,7 @@ import { PostgresDatabase } from "../../src/store/postgres-database.ts";
 import { RecordArrivals } from "../../src/store/record-arrivals.ts";
 import { Inbox } from "../../src/store/inbox.ts";
 import type { Worker } from "../../src/store/worker-lease.ts";
-import { StoredProgress } from "../../src/webhook/record-intake.ts";
+import { StoredProgress } from "../../src/webhook/stored-progress.ts";
 import { postgresOptions } from "../store/databases.ts";
 import { sharedPostgres } from "../support/shared-postgres.ts";
 

@@ -5,11 +5,11 @@ import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
 import { readPosted } from "../../src/webhook/posted-record.ts";
 import {
   RecordIntake,
-  StoredProgress,
   WebhookMemory,
   type NotTaken,
   type Received,
 } from "../../src/webhook/record-intake.ts";
+import { StoredProgress } from "../../src/webhook/stored-progress.ts";
 
 const rules = {
   dedupeMs: 60_000,

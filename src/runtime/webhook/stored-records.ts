@@ -6,7 +6,8 @@ import { Inbox } from "../../store/inbox.ts";
 import { settledWithin } from "../../time/settled-within.ts";
 import type { DatabaseLease } from "../../store/store-databases.ts";
 import { leaseSeconds } from "../../store/worker-lease.ts";
-import type { Received, RecordKeeper, StoredProgress } from "../../webhook/record-intake.ts";
+import type { Received, RecordKeeper } from "../../webhook/record-intake.ts";
+import { LeftOverRecords, type LeftOverOptions } from "./left-over-records.ts";
 
 /** What is needed of a store. */
 interface LeasesDatabase {
@@ -15,36 +16,16 @@ interface LeasesDatabase {
   lease(): Promise<DatabaseLease>;
 }
 
-interface StoredRecordsOptions {
+interface StoredRecordsOptions extends LeftOverOptions {
   readonly nodeId: string;
   /** The id of this run of the process. */
   readonly runId: string;
-  /** A node that replaces another one continues with the same. */
-  readonly progress: StoredProgress;
-  /** Passes on a record that was left over, after those before it. */
-  readonly handOn: (received: Received, bytes: number) => void;
   /** Called when the database cannot be used; it is tried again. */
   readonly onTrouble: (error: unknown) => void;
-  /** Called once all records that were left over were passed on. */
-  readonly onReady: (found: LeftOver) => void;
-  /** Called after that if records were not handled for a week. */
-  readonly onTooOld: (count: number) => void;
-}
-
-/** What was found in the store at the start. */
-export interface LeftOver {
-  readonly resumed: number;
-  /** Rows whose content is not what was written. */
-  readonly damaged: number;
 }
 
 const firstDelayMs = 1_000;
 const longestDelayMs = 30_000;
-/**
- * How many records of an earlier run are read at once; the next ones are read when fewer wait for the flow. Each may have
- * a megabyte.
- */
-const pageSize = 32;
 const takeOverEveryMs = 5_000;
 /** A deploy waits no longer for a disk that does not answer. */
 const noteWithinMs = 5_000;
@@ -59,22 +40,18 @@ export class StoredRecords implements RecordKeeper {
   readonly #database: string;
   readonly #options: StoredRecordsOptions;
   readonly #closing = new AbortController();
+  readonly #leftOver: LeftOverRecords;
   #lease: DatabaseLease | undefined;
   #inbox: Promise<Inbox> | undefined;
   #removal: HourlyRemoval | undefined;
-  /** Records that were left over and not delivered yet. */
-  readonly #outstanding = new Set<number>();
-  #onDelivered: (() => void) | undefined;
   #sent: number[] = [];
-  /** Whether a look that finds nothing new is not worth a word. */
-  #isAllSaid = false;
-  #hasCounted = false;
   readonly #read = (): void => void this.#readWhenThere();
 
   constructor(store: LeasesDatabase, options: StoredRecordsOptions) {
     this.#store = store;
     this.#database = store.databaseKey;
     this.#options = options;
+    this.#leftOver = new LeftOverRecords(this.#database, options, this.#closing.signal);
   }
 
   /**
@@ -121,9 +98,7 @@ export class StoredRecords implements RecordKeeper {
     if (this.#sent.push(recordId) === 1) {
       setImmediate(() => void this.#noteSent());
     }
-    if (this.#outstanding.delete(recordId)) {
-      this.#onDelivered?.();
-    }
+    this.#leftOver.delivered(recordId);
   }
 
   /** Marks a transaction's records as handled, so that they are not sent again. Rejects with ERR_STORE. */
@@ -134,7 +109,6 @@ export class StoredRecords implements RecordKeeper {
   /** Resolves when it was noted what was sent, or after a few seconds if the disk does not answer. */
   async close(): Promise<void> {
     this.#closing.abort();
-    this.#onDelivered?.();
     const { progress } = this.#options;
     if (progress.read === this.#read) {
       progress.read = undefined;
@@ -149,11 +123,11 @@ export class StoredRecords implements RecordKeeper {
     const { signal } = this.#closing;
     for (let delayMs = firstDelayMs; !signal.aborted; delayMs = Math.min(delayMs * 2, longestDelayMs)) {
       try {
-        await this.#handOnLeftOver(await this.#openInbox());
+        await this.#leftOver.handOn(await this.#openInbox());
         return;
       } catch (error) {
         if (!signal.aborted) {
-          this.#isAllSaid = false;
+          this.#leftOver.sayAgain();
           this.#options.progress.unread.add(0);
           this.#options.onTrouble(error);
           await sleep(delayMs, undefined, { signal, ref: false }).catch(() => undefined);
@@ -222,70 +196,8 @@ export class StoredRecords implements RecordKeeper {
   }
 
   #leaveUnanswered(): void {
-    this.#isAllSaid = false;
+    this.#leftOver.sayAgain();
     this.#options.progress.leaveUnanswered();
-  }
-
-  async #handOnLeftOver(inbox: Inbox): Promise<void> {
-    const { progress, handOn, onReady } = this.#options;
-    const { signal } = this.#closing;
-    let [resumed, damaged] = [0, 0];
-    while (!signal.aborted) {
-      // Not Math.min(...): so many arguments as records may have arrived meanwhile would be too many.
-      let after = [...progress.unread].reduce((one, other) => Math.min(one, other), Infinity) - 1;
-      progress.unread.clear();
-      for (let hasMore = true; hasMore;) {
-        // What is noted as sent meanwhile is not in hand any more when the answer comes.
-        const before = new Set(progress.inHand);
-        const page = await inbox.unsent(after, pageSize);
-        if (signal.aborted) {
-          return;
-        }
-        ({ hasMore, last: after } = page);
-        progress.readTo = Math.max(progress.readTo, after);
-        damaged += page.damaged.length;
-        for (const { record, recordId, bytes, isResumed } of page.records) {
-          progress.unread.delete(recordId);
-          if (!before.has(recordId) && !progress.inHand.has(recordId)) {
-            resumed += 1;
-            progress.inHand.add(recordId);
-            this.#outstanding.add(recordId);
-            handOn({ record, kept: { store: this.#database, recordId }, isResumed }, bytes);
-          }
-        }
-        if (!hasMore && progress.unread.size === 0) {
-          progress.isReading = false;
-          if (!this.#isAllSaid || resumed > 0) {
-            this.#isAllSaid = true;
-            onReady({ resumed, damaged });
-          }
-          void this.#countTooOld(inbox);
-          return;
-        }
-        await this.#untilDelivered();
-      }
-    }
-  }
-
-  /** Only for the log: among very many records it takes so long that no record may have to wait for it, or for its success. */
-  async #countTooOld(inbox: Inbox): Promise<void> {
-    if (this.#hasCounted) {
-      return;
-    }
-    this.#hasCounted = true;
-    const count = await inbox.countTooOld().catch(() => 0);
-    if (count > 0 && !this.#closing.signal.aborted) {
-      this.#options.onTooOld(count);
-    }
-  }
-
-  /** Waits until most of the records were delivered, so that the records of a week are not in memory all at once. */
-  async #untilDelivered(): Promise<void> {
-    while (this.#outstanding.size >= pageSize && !this.#closing.signal.aborted) {
-      await new Promise<void>((resolve) => {
-        this.#onDelivered = resolve;
-      });
-    }
   }
 
   async #noteSent(): Promise<void> {
