@@ -211,12 +211,14 @@ describe("dimensioner-archive", () => {
         archive(join(root, "gone"), {}, "gone"),
         archive(root, { layout: "{x}" }, "layout"),
         archive(root, { keep: "order.id, order number" }, "keep"),
+        archive(join(root, "gone"), { keep: "index, items[msg.index]" }, "nested"),
         archive(root, { cloud: "gone" }, "cloudless"),
       );
       await test.untilStatus("blank", ({ text }) => text === "config node missing");
       await test.untilStatus("gone", ({ text }) => text === "folder missing");
       await test.untilStatus("layout", ({ text }) => text === "check the settings");
       await test.untilStatus("keep", ({ text }) => text === "check the settings");
+      await test.untilStatus("nested", ({ text }) => text === "folder missing");
       await test.untilStatus("cloudless", ({ text }) => text === "config node missing");
     });
   });

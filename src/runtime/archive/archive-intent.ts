@@ -9,7 +9,7 @@ import { readFacts, type MessageFacts } from "./archive-facts.ts";
 import { errorBeforeSending, type Operation } from "../failure.ts";
 import type { Message } from "../messages.ts";
 import type { FlagProperty, NumberProperty } from "../../properties/property-table.ts";
-import { readNamedProperty } from "../config/property-setting.ts";
+import { checkNamedProperty, readNamedProperty } from "../config/property-setting.ts";
 import { SettingsReader } from "../config/settings.ts";
 import { readSetting } from "../action/message-choice.ts";
 import type { ValueReader } from "../action/values.ts";
@@ -205,9 +205,7 @@ function isLocalResult({ payload, imageIdentifier }: Message): boolean {
 
 /** Throws ERR_CONFIG if no message property can have a name that is to be kept. */
 export function checkKept(RED: NodeAPI, keep: string, operation: Operation): void {
-  commaSeparated(keep).forEach((name) =>
-    readNamedProperty(RED, { _msgid: "" }, { field: "keep", name }, operation),
-  );
+  commaSeparated(keep).forEach((name) => checkNamedProperty(RED, { field: "keep", name }, operation));
 }
 
 /** Reads message properties by their expressions, as far as they can be serialized. */

@@ -17,3 +17,17 @@ export function readNamedProperty(
     throw new SettingsReader("node", operation).invalid(field, expressionProblem(error));
   }
 }
+
+/** Throws ERR_CONFIG if no message property can have this name. */
+export function checkNamedProperty(
+  RED: NodeAPI,
+  { field, name }: { readonly field: FieldName; readonly name: string },
+  operation: Operation,
+): void {
+  try {
+    // Not read from an empty message: a name such as items[msg.index] can only be read from one with an index.
+    RED.util.normalisePropertyExpression(name);
+  } catch (error) {
+    throw new SettingsReader("node", operation).invalid(field, expressionProblem(error));
+  }
+}
