@@ -97,6 +97,38 @@ describe("archive: media of messages that are not what they were after a restart
     });
   });
 
+  it("are sent in one message when a part of a package that is there is sent again", async () => {
+    await withFolder(async (root) => {
+      const before = await openArchive(root, undefined);
+      for (const [index, text] of ["a", "b"].entries()) {
+        const submission = await before.runner.submitMedia(sequence, [mediumOf(text)], part(index));
+        await (index === 1 ? submission.end() : undefined);
+      }
+      await before.close();
+      const [looking, sent] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      let isOpen = false;
+      const disk = watchedDisk(async (call, [opened]) => {
+        if (isOpen && call === "open" && String(opened).endsWith("manifest.json")) {
+          looking.resolve();
+          await sent.promise;
+        }
+      });
+      const after = await openArchive(root, undefined, { disk });
+      isOpen = true;
+      const carrying: boolean[] = [];
+      const resumed = resume(after);
+      const first = resumed.end().then(() => carrying.push(resumed.sendsMessage));
+      await looking.promise;
+      const again = after.runner.submitMedia(sequence, [mediumOf("a")], part(0));
+      await Promise.race([again, new Promise((resolve) => setImmediate(resolve))]);
+      sent.resolve();
+      const repeated = await again;
+      await Promise.all([first, repeated.end().then(() => carrying.push(repeated.sendsMessage))]);
+      assert.deepEqual(carrying.toSorted(), [false, true]);
+      await after.close();
+    });
+  });
+
   it("are taken when their part is sent again", async () => {
     await withFolder(async (root) => {
       const before = await openArchive(root, undefined);

@@ -107,6 +107,10 @@ export class MessageJobs {
         signal.throwIfAborted();
       }
       isNew ||= [...running.job.lost.keys()].some((slot) => positionOf(slot) === position);
+      if (!isNew && running.hasEnded) {
+        // The part before it carries the message, which is on its way.
+        return this.#withoutMessage(running);
+      }
       if (isNew) {
         const items = await storeGivenMedia(this.#archive, id, media, {
           used,
@@ -160,6 +164,12 @@ export class MessageJobs {
     for (const { path } of items) {
       await disk.unlink(join(work.of(jobId), path)).catch(() => undefined);
     }
+  }
+
+  #withoutMessage(running: RunningJob): Submission {
+    const submission = this.#options.submission(running);
+    submission.sendsMessage = false;
+    return submission;
   }
 
   /** The last part carries the message of the job: the others end without one. */
