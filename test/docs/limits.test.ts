@@ -40,7 +40,7 @@ describe("the limits in SECURITY.md", () => {
     "queued records":
       `| Queue limit (${say(Number(webhook.queueLimit))}), and ${waiting}: the bodies, ` +
       `and ${numberIn("webhook/posted-record.ts", "markBytes")} bytes for each value |`,
-    "records of an earlier run": `| ${numberIn("runtime/webhook/stored-records.ts", "pageSize")} at a time;`,
+    "records of an earlier run": `| ${numberIn("runtime/webhook/left-over-records.ts", "pageSize")} at a time;`,
     "remembered IDs": `| ${say(numberIn("webhook/recent-ids.ts", "mostIds"))} IDs of at most 200 characters:`,
     commands: `| Queue limit (${defaultQueueRules.queueLimit}) and Queue timeout (${defaultQueueRules.maxWaitMs / 1_000} s)`,
     messages:
