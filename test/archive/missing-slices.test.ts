@@ -29,10 +29,17 @@ describeDatabases("archive: what is missing of a long period", (open) => {
           ${numbers} SELECT 'node', 'id ' || i, ${timeOf}, '', '', '' FROM n`,
       },
       {
-        sql: `INSERT INTO packages (package_id, job_key, location, manifest_sha256, transaction_id, archived_at, complete,
+        sql: `INSERT INTO packages (package_id, job_key, measure_key, location, manifest_sha256, transaction_id, archived_at, complete,
             files, bytes)
-          ${numbers} SELECT 'p' || i, 'key', 'at ' || i, 'sha ' || i, 'id ' || i, ${timeOf},
+          ${numbers} SELECT 'p' || i, 'key ' || i, 'measure ' || i, 'at ' || i, 'sha ' || i, 'id ' || i, ${timeOf},
             CASE WHEN i % 8000 = 4000 THEN 0 ELSE 1 END, 1, 1 FROM n WHERE i % 8000 <> 0`,
+      },
+      {
+        // Those that have failed have a complete package, and nothing says that they had more than that.
+        sql: `INSERT INTO jobs (job_id, node_id, job_key, state, accepted_at, changed_at, transaction_id, intent,
+            intent_sha256)
+          ${numbers} SELECT 'job ' || i, 'node', 'key ' || i, CASE WHEN i % 50 = 1 THEN 'failed' ELSE 'reported' END,
+            ${timeOf}, '', 'id ' || i, '', '' FROM n`,
       },
       { sql: "ANALYZE" },
     ]);
@@ -86,6 +93,16 @@ describeDatabases("archive: what is missing of a long period", (open) => {
       oldest.every((from) => from !== period.from),
       oldest.join(),
     );
+  });
+
+  it("is no failed job with a complete package, each of which is looked up by an index", async () => {
+    const { lists } = await list(100);
+    const steps = await test.explain(lists.filter(({ sql }) => sql.includes("FROM jobs j\n")));
+    const plan = steps.join("\n");
+    assert.doesNotMatch(plan, /SCAN (jobs|packages)|Seq Scan on (jobs|packages)/);
+    for (const index of ["jobs_accepted", "packages_transaction_lower", "packages_key", "packages_measure"]) {
+      assert.ok(plan.includes(index), `${index}\n${plan}`);
+    }
   });
 
   it("is asked of the index of incomplete packages, however many are complete", async () => {

@@ -4,11 +4,18 @@ import { findPruned } from "../maintenance/prune-log.ts";
 import type { EvidenceSource } from "./packages.ts";
 import type { Period } from "./period.ts";
 
+/** What is missing, and by which ids it is the same as something else that is: in small letters, none if that is not known. */
+export interface Found {
+  readonly evidence: MissingEvidence;
+  readonly ids: readonly string[];
+}
+
 /** A list of what has no complete package, the newest first. */
 export interface MissingList {
   /** The values: from when and until when, how many rows, and how many to skip before them. */
   readonly select: (values: readonly SqlValue[]) => Statement;
-  readonly read: (row: Row) => MissingEvidence;
+  /** Returns null if the row turns out to be of nothing that is missing. */
+  readonly read: (row: Row) => Found | null;
   /** The table of which each row is looked at, the column that is compared with the period, and which rows; not given: all. */
   readonly of: string;
   readonly by: string;
@@ -17,7 +24,7 @@ export interface MissingList {
 
 /** What a row says, and the SHA-256 of the manifest of its package, with the time when it was archived. */
 interface Listed {
-  readonly evidence: MissingEvidence;
+  readonly found: Found;
   readonly manifest: string | null;
   readonly archivedAt: string | undefined;
 }
@@ -37,27 +44,32 @@ export async function firstMissing(
   list: MissingList,
   { from, to }: Period,
   limit: number,
-): Promise<readonly MissingEvidence[]> {
-  const missing: MissingEvidence[] = [];
+): Promise<readonly Found[]> {
+  const missing: Found[] = [];
   let [before, skipped, size] = [to, 0, limit];
   for (;;) {
     const rows = await readPage(database, list, { from, to: before }, { size, skipped });
-    const listed = rows.map((row): Listed => {
+    const listed = rows.flatMap((row): Listed[] => {
+      const found = list.read(row);
       const [manifest, archivedAt] = [row["manifest_sha256"], row["archived_at"]];
-      return {
-        evidence: list.read(row),
-        manifest: typeof manifest === "string" ? manifest : null,
-        archivedAt: typeof archivedAt === "string" ? archivedAt : undefined,
-      };
+      return found === null
+        ? []
+        : [
+            {
+              found,
+              manifest: typeof manifest === "string" ? manifest : null,
+              archivedAt: typeof archivedAt === "string" ? archivedAt : undefined,
+            },
+          ];
     });
     missing.push(...(await withoutPruned(files, listed)));
-    const last = listed.at(-1)?.evidence.at;
-    if (last === undefined || rows.length < size || missing.length >= limit) {
+    const last = rows.at(-1)?.[list.by];
+    if (typeof last !== "string" || rows.length < size || missing.length >= limit) {
       return missing;
     }
     // Further rows may have the same time as the last one.
     const next = new Date(Date.parse(last) + 1).toISOString();
-    const sameTime = listed.filter(({ evidence }) => evidence.at === last).length;
+    const sameTime = rows.filter((row) => row[list.by] === last).length;
     skipped = sameTime + (next === before ? skipped : 0);
     before = next;
     size = Math.max(limit, Math.min(size * 4, mostAtOnce));
@@ -105,29 +117,27 @@ async function startOfSlice(
  * Leaves out what the log of deleted packages names: a package, and what had no package any more when it was written. What has come
  * since then has to be archived.
  */
-async function withoutPruned(
-  files: EvidenceSource["files"],
-  listed: readonly Listed[],
-): Promise<MissingEvidence[]> {
-  const ended = listed.filter(({ evidence }) => evidence.reason !== "open");
+async function withoutPruned(files: EvidenceSource["files"], listed: readonly Listed[]): Promise<Found[]> {
+  const ended = listed.filter(({ found }) => found.evidence.reason !== "open");
   const withPackage = ended.filter(({ manifest }) => manifest !== null);
   const manifests = new Set(withPackage.flatMap(({ manifest }) => manifest ?? []));
   // A package is known by its manifest: the log is not read again for its transaction.
-  const others = ended.filter(({ manifest }) => manifest === null).map(({ evidence }) => evidence);
+  const others = ended.filter(({ manifest }) => manifest === null).map(({ found }) => found.evidence);
   const ids = new Set(others.flatMap(({ transactionId }) => transactionId?.toLowerCase() ?? []));
   const archived = withPackage.map(({ archivedAt }) => archivedAt ?? "");
   const packages = await findPruned(files, "sha256", manifests, earliest(archived));
   const transactions = await findPruned(files, "transactionId", ids, earliest(others.map(({ at }) => at)));
-  const isPruned = ({ evidence: { transactionId, at }, manifest }: Listed): boolean => {
+  const isPruned = ({ found, manifest }: Listed): boolean => {
     if (manifest !== null) {
       return packages.has(manifest);
     }
+    const { transactionId, at } = found.evidence;
     const line = transactions.get(transactionId?.toLowerCase() ?? "");
     return line !== undefined && line.at >= at;
   };
   return listed
-    .filter((one) => one.evidence.reason === "open" || !isPruned(one))
-    .map(({ evidence }) => evidence);
+    .filter((one) => one.found.evidence.reason === "open" || !isPruned(one))
+    .map(({ found }) => found);
 }
 
 /** Undefined if one of the times is not known. */

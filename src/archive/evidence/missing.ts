@@ -3,8 +3,8 @@ import type { Row, SqlValue, Statement } from "../../store/database.ts";
 import { listLimits, parseFields } from "../../model/parse-json.ts";
 import { sha256Of } from "../../model/sha256.ts";
 import { readIntent } from "../jobs/table/job-rows.ts";
-import type { Intent } from "../packages/intent.ts";
-import { firstMissing, type MissingList } from "./missing-pages.ts";
+import { againFromJob, completeAgain, hasMessageMedia } from "./archive-again.ts";
+import { firstMissing, type Found, type MissingList } from "./missing-pages.ts";
 import type { EvidenceSource } from "./packages.ts";
 import type { Period } from "./period.ts";
 
@@ -13,19 +13,20 @@ const sameTransaction = "lower(transaction_id) IN (r.transaction_id, r.legacy_id
 
 /**
  * Lists what of a period has no complete package, the newest first: webhook records, by when they arrived, and archive
- * jobs, by when they were accepted. A job is in the database for 30 days after its end, a handled record for 90. What
- * was deleted because of its age is not missing. Rejects with ERR_FILE and ERR_STORE.
+ * jobs, by when they were accepted; a package without the exact answer does not count for a job that had it. A job is in
+ * the database for 30 days after its end, a handled record for 90. What was deleted because of its age is not missing.
+ * Rejects with ERR_FILE and ERR_STORE.
  */
 export async function listMissing(
   source: Pick<EvidenceSource, "database" | "files">,
   period: Period,
   limit: number,
 ): Promise<readonly MissingEvidence[]> {
-  const found: MissingEvidence[] = [];
+  const found: Found[] = [];
   for (const list of lists) {
     found.push(...(await firstMissing(source, list, period, limit)));
   }
-  return newestOfEach(found).slice(0, limit);
+  return await completeAgain(source.database, newestOfEach(found).slice(0, limit));
 }
 
 const lists: readonly MissingList[] = [
@@ -42,7 +43,7 @@ const lists: readonly MissingList[] = [
 
 function recordsWithoutPackage(values: readonly SqlValue[]): Statement {
   return {
-    sql: `SELECT r.record, r.record_sha256, r.transaction_id, r.transaction_reference, r.received_at,
+    sql: `SELECT r.record, r.record_sha256, r.transaction_id, r.legacy_id, r.transaction_reference, r.received_at,
         j.state, j.error_code, j.error_message, p.location, p.manifest_sha256, p.archived_at
       FROM records r
       LEFT JOIN jobs j ON j.job_id =
@@ -56,14 +57,22 @@ function recordsWithoutPackage(values: readonly SqlValue[]): Statement {
   };
 }
 
+/**
+ * A package that was made from a webhook's record does not make up for a job that has the device's exact answer. Only its intent
+ * says whether it has; `missingJob` reads it.
+ */
 function jobsWithoutPackage(values: readonly SqlValue[]): Statement {
+  // Not EXISTS: PostgreSQL might read all packages instead of looking up those of a few jobs.
+  const complete = `SELECT max(complete) FROM packages WHERE lower(transaction_id) = lower(j.transaction_id)`;
   return {
-    sql: `SELECT j.*, EXISTS (SELECT 1 FROM job_media WHERE job_id = j.job_id AND source = 'message') AS has_message_media
+    sql: `SELECT j.*, ${hasMessageMedia}, (${complete}) = 1 OR EXISTS
+          (SELECT 1 FROM packages WHERE job_key = j.job_key AND complete = 1) AS has_package
       FROM jobs j
       WHERE j.accepted_at >= ? AND j.accepted_at < ? AND j.state NOT IN ('archived', 'reported')
+        AND coalesce((${complete} HAVING count(raw_sha256) > 0), 0) = 0
         AND NOT EXISTS
-          (SELECT 1 FROM packages WHERE lower(transaction_id) = lower(j.transaction_id) AND complete = 1)
-        AND NOT EXISTS (SELECT 1 FROM packages WHERE job_key = j.job_key AND complete = 1)
+          (SELECT 1 FROM packages WHERE job_key = j.job_key AND complete = 1 AND raw_sha256 IS NOT NULL)
+        AND NOT EXISTS (SELECT 1 FROM packages WHERE measure_key = j.job_key AND complete = 1)
       ORDER BY j.accepted_at DESC, j.job_id DESC LIMIT ? OFFSET ?`,
     values,
   };
@@ -82,51 +91,52 @@ function incompletePackages(values: readonly SqlValue[]): Statement {
   };
 }
 
-function missingRecord(row: Row): MissingEvidence {
+function missingRecord(row: Row): Found {
   const text = String(row["record"]);
   // A changed record is named, and not archived as if it were what the cloud posted.
   const record = sha256Of(text) === row["record_sha256"] ? parseFields(text, listLimits) : null;
   const transactionId = textOf(record?.["transactionId"]) ?? textOf(row["transaction_id"]);
   const reason = reasonOf(row);
-  const device = textOf(record?.["deviceClientId"]);
   // The column has only the beginning of a long one.
   const given = textOf(record?.["transactionReference"]) ?? textOf(row["transaction_reference"]);
   const references = { transactionReference: given };
-  return {
+  const evidence = {
     ...missingBy(row, reason),
     at: String(row["received_at"]),
     transactionId,
     ...references,
-    device,
+    device: textOf(record?.["deviceClientId"]),
     archiveAgain:
       reason === "open"
         ? null
         : { ...(record === null ? {} : { payload: record }), transactionId, ...references },
   };
+  return { evidence, ids: idsOf(transactionId, textOf(row["legacy_id"])) };
 }
 
-function missingJob(row: Row): MissingEvidence {
+function missingJob(row: Row): Found | null {
   const intent = readIntent(row);
+  if (Number(row["has_package"]) > 0 && (intent?.raw ?? null) === null) {
+    return null;
+  }
   const reason = reasonOf(row);
   const transactionId = textOf(row["transaction_id"]);
-  return {
+  const evidence = {
     ...missingBy(row, reason),
     at: String(row["accepted_at"]),
     transactionId,
     transactionReference: intent?.references.transactionReference ?? null,
     device: intent?.device ?? null,
-    // Without the media that its message had, the package would be called complete, and would lack them.
-    archiveAgain:
-      reason === "open" || intent === undefined || Number(row["has_message_media"]) > 0
-        ? null
-        : messageOf(intent, transactionId),
+    archiveAgain: reason === "open" ? null : againFromJob(row),
   };
+  // The same measurement may have failed several times before its transaction was found.
+  return { evidence, ids: idsOf(transactionId ?? textOf(row["job_key"])) };
 }
 
-function incompletePackage(row: Row): MissingEvidence {
+function incompletePackage(row: Row): Found {
   const transactionId = textOf(row["transaction_id"]);
   const transactionReference = textOf(row["transaction_reference"]);
-  return {
+  const evidence = {
     reason: "incomplete",
     at: String(row["archived_at"]),
     transactionId,
@@ -136,7 +146,12 @@ function incompletePackage(row: Row): MissingEvidence {
     errorMessage: null,
     location: textOf(row["location"]),
     archiveAgain: transactionId === null ? null : { transactionId, transactionReference },
-  };
+  } as const;
+  return { evidence, ids: idsOf(transactionId) };
+}
+
+function idsOf(...ids: readonly (string | null)[]): string[] {
+  return ids.flatMap((id) => id?.toLowerCase() ?? []);
 }
 
 function reasonOf(row: Row): MissingEvidence["reason"] {
@@ -162,46 +177,16 @@ function missingBy(
   };
 }
 
-/** The properties of the message that the job was made from, as far as the job has kept them. */
-function messageOf(intent: Intent, transactionId: string | null): Readonly<Record<string, unknown>> {
-  const { references, measurement, raw, measuredBy, sought, device, billable, scan, keep } = intent;
-  const result = measurement === null ? null : parseFields(measurement, listLimits);
-  return {
-    ...keep,
-    transactionId,
-    ...references,
-    device,
-    ...(result === null ? {} : { payload: result }),
-    ...(raw === null ? {} : { rawResponse: raw }),
-    ...(billable === null ? {} : { billable }),
-    ...(scan === null ? {} : { scan }),
-    ...(measuredBy === null
-      ? {}
-      : {
-          measuredBy: {
-            id: measuredBy.id,
-            name: measuredBy.name,
-            surface: result?.["source"] ?? "newer-device",
-            sentAt: sought?.sentAt,
-            references: sought?.references,
-            tag: sought?.tag ?? null,
-          },
-          imageIdentifier: measuredBy.imageIdentifier,
-        }),
-  };
-}
-
 /** Of one transaction that was found several times, only the first: records come before jobs, jobs before packages. */
-function newestOfEach(found: readonly MissingEvidence[]): MissingEvidence[] {
+function newestOfEach(found: readonly Found[]): Found[] {
   const seen = new Set<string>();
   return found
-    .filter(({ transactionId }) => {
-      const key = transactionId?.toLowerCase();
-      const isNew = key === undefined || !seen.has(key);
-      seen.add(key ?? "");
+    .filter(({ ids }) => {
+      const isNew = !ids.some((id) => seen.has(id));
+      ids.forEach((id) => seen.add(id));
       return isNew;
     })
-    .sort((a, b) => Number(a.at < b.at) - Number(a.at > b.at));
+    .sort(({ evidence: a }, { evidence: b }) => Number(a.at < b.at) - Number(a.at > b.at));
 }
 
 function textOf(value: unknown): string | null {

@@ -1,0 +1,136 @@
+import { listLimits, parseFields } from "../../model/parse-json.ts";
+import type { MissingEvidence } from "../../model/shapes.ts";
+import type { Database, Row, Statement } from "../../store/database.ts";
+import { readIntent } from "../jobs/table/job-rows.ts";
+import type { Intent } from "../packages/intent.ts";
+import type { Found } from "./missing-pages.ts";
+
+type Again = Readonly<Record<string, unknown>>;
+
+/** A job that has ended, with what cannot be had again from anywhere else. */
+interface EndedJob {
+  readonly hasFailed: boolean;
+  readonly intent: Intent | undefined;
+  /** The exact answer; null where there is none, or where the row is damaged. */
+  readonly raw: string | null;
+  readonly transactionId: string | null;
+  /** Whether its message brought media. */
+  readonly hasMedia: boolean;
+}
+
+/** A column of the job `j`: whether its message brought media. */
+export const hasMessageMedia = `EXISTS
+  (SELECT 1 FROM job_media WHERE job_id = j.job_id AND source = 'message') AS has_message_media`;
+
+/** Of how many transactions the jobs are read at once: an embedded database does nothing else meanwhile. */
+const mostAtOnce = 100;
+
+/**
+ * Completes what was found: where a job of the transaction has failed, what that job was made from is archived again. A record says
+ * less than the device's exact answer, and a package that was made from it would be called complete nevertheless.
+ */
+export async function completeAgain(
+  database: Pick<Database, "transaction">,
+  found: readonly Found[],
+): Promise<MissingEvidence[]> {
+  const completed: MissingEvidence[] = [];
+  for (let at = 0; at < found.length; at += mostAtOnce) {
+    const some = found.slice(at, at + mostAtOnce);
+    const jobs = await database.transaction(some.map(endedJobsOf));
+    completed.push(...some.map((one, index) => completeOne(one, (jobs[index] ?? []).map(readEnded))));
+  }
+  return completed;
+}
+
+function endedJobsOf({ ids: [id = "", otherId = id] }: Found): Statement {
+  return {
+    sql: `SELECT j.state, j.intent, j.intent_sha256, j.transaction_id, ${hasMessageMedia} FROM jobs j
+      WHERE lower(j.transaction_id) IN (?, ?) AND j.state IN ('archived', 'reported', 'failed')
+      ORDER BY j.accepted_at DESC, j.job_id DESC`,
+    values: [id, otherId],
+  };
+}
+
+function readEnded(row: Row): EndedJob {
+  const intent = readIntent(row);
+  const transactionId = row["transaction_id"];
+  return {
+    hasFailed: row["state"] === "failed",
+    intent,
+    raw: intent?.raw ?? null,
+    transactionId: typeof transactionId === "string" ? transactionId : null,
+    hasMedia: Number(row["has_message_media"]) > 0,
+  };
+}
+
+/** `jobs`: those of the transaction that have ended, the newest first. */
+function completeOne({ evidence }: Found, jobs: readonly EndedJob[]): MissingEvidence {
+  const failed = evidence.reason === "open" ? undefined : failedOf(jobs);
+  if (failed === undefined) {
+    return evidence;
+  }
+  return {
+    ...evidence,
+    archiveAgain: againOf(failed, evidence.archiveAgain),
+  };
+}
+
+/** Returns the failed job that is archived again; undefined if there is none, or if a later job has archived what it had. */
+function failedOf(jobs: readonly EndedJob[]): EndedJob | undefined {
+  const lasting = jobs.filter(
+    (job, index) => job.hasFailed && !jobs.slice(0, index).some((later) => hasArchived(later, job)),
+  );
+  return (
+    lasting.find(({ hasMedia }) => hasMedia) ??
+    lasting.find(({ raw }) => raw !== null) ??
+    lasting.find(({ intent }) => intent !== undefined)
+  );
+}
+
+function hasArchived(later: EndedJob, { raw, hasMedia }: EndedJob): boolean {
+  return !later.hasFailed && (raw === null || later.raw === raw) && (later.hasMedia || !hasMedia);
+}
+
+/** Without the media that its message had, the package would be called complete, and would lack them. */
+function againOf({ hasMedia, intent, transactionId }: EndedJob, otherwise: object | null): Again | null {
+  if (hasMedia || intent === undefined) {
+    return null;
+  }
+  const again = messageOf(intent, transactionId);
+  const hasAnswer = intent.measurement !== null || intent.raw !== null;
+  return hasAnswer ? again : { ...otherwise, ...again };
+}
+
+/** What a failed job that was not given its transaction was made from; null if that cannot be archived again. */
+export function againFromJob(row: Row): Again | null {
+  return againOf(readEnded(row), null);
+}
+
+/** The properties of the message that the job was made from, as far as the job has kept them. */
+function messageOf(intent: Intent, transactionId: string | null): Again {
+  const { references, measurement, raw, measuredBy, sought, device, billable, scan, keep } = intent;
+  const result = measurement === null ? null : parseFields(measurement, listLimits);
+  return {
+    ...keep,
+    transactionId,
+    ...references,
+    device,
+    ...(result === null ? {} : { payload: result }),
+    ...(raw === null ? {} : { rawResponse: raw }),
+    ...(billable === null ? {} : { billable }),
+    ...(scan === null ? {} : { scan }),
+    ...(measuredBy === null
+      ? {}
+      : {
+          measuredBy: {
+            id: measuredBy.id,
+            name: measuredBy.name,
+            surface: result?.["source"] ?? "newer-device",
+            sentAt: sought?.sentAt,
+            references: sought?.references,
+            tag: sought?.tag ?? null,
+          },
+          imageIdentifier: measuredBy.imageIdentifier,
+        }),
+  };
+}
