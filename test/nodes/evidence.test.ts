@@ -373,7 +373,9 @@ describe("dimensioner-evidence", () => {
       assert.equal((await open).error?.code, "ERR_CANCELLED");
       await archive("1");
       const second = { transactionId: "9", transactionReference: "ORDER-9", measurement: measured };
-      const other = flow.start("archive", { ...second, ...ofDevice });
+      const recorded = { action: "start", at: "2026-11-02T09:00:00.000Z", transactionReference: "ORDER-9" };
+      const video = { ...recorded, recording: "taken" };
+      const other = flow.start("archive", { ...second, ...ofDevice, video });
       await flow.untilStatus("archive", ({ text }) => text.startsWith("no connection"));
       await flow.run("archive", { reset: true });
       assert.equal((await other).error?.code, "ERR_CANCELLED");
@@ -393,6 +395,7 @@ describe("dimensioner-evidence", () => {
       const [again, rest] = sent.map(({ msg }) => msg);
       assert.equal(rest?.["payload"], null);
       assert.deepEqual([again?.["transactionId"], again?.["transactionReference"]], ["9", "ORDER-9"]);
+      assert.deepEqual(again?.["video"], video);
       const { reason, errorCode } = again?.["missing"] as MissingEvidence;
       assert.deepEqual([reason, errorCode], ["failed", "ERR_CANCELLED"]);
       // The picture of the other one came with its message: a package without it would not be complete.

@@ -108,7 +108,7 @@ export function againFromJob(row: Row): Again | null {
 
 /** The properties of the message that the job was made from, as far as the job has kept them. */
 function messageOf(intent: Intent, transactionId: string | null): Again {
-  const { references, measurement, raw, measuredBy, sought, device, billable, scan, keep } = intent;
+  const { references, measurement, raw, billable, scan, device, keep } = intent;
   const result = measurement === null ? null : parseFields(measurement, listLimits);
   return {
     ...keep,
@@ -119,18 +119,28 @@ function messageOf(intent: Intent, transactionId: string | null): Again {
     ...(raw === null ? {} : { rawResponse: raw }),
     ...(billable === null ? {} : { billable }),
     ...(scan === null ? {} : { scan }),
-    ...(measuredBy === null
-      ? {}
-      : {
-          measuredBy: {
-            id: measuredBy.id,
-            name: measuredBy.name,
-            surface: result?.["source"] ?? "newer-device",
-            sentAt: sought?.sentAt,
-            references: sought?.references,
-            tag: sought?.tag ?? null,
-          },
-          imageIdentifier: measuredBy.imageIdentifier,
-        }),
+    ...deviceOf(intent, result?.["source"]),
+    ...videoOf(intent),
   };
+}
+
+/** What the measure node put on the message; nothing if the device was only asked for the video of a stop. */
+function deviceOf({ measuredBy, sought, instrument }: Intent, surface: unknown = "newer-device"): Again {
+  if (measuredBy === null || measuredBy.videoAt !== null) {
+    return {};
+  }
+  const { id, name, imageIdentifier } = measuredBy;
+  const { sentAt, references, tag = null } = sought ?? {};
+  return { measuredBy: { id, name, surface, ...instrument, sentAt, references, tag }, imageIdentifier };
+}
+
+/** Whose recording it was: without it, a package would be complete without its video, or have that of another parcel. */
+function videoOf({ measuredBy, recording }: Intent): Again {
+  const { by = null, ...told } = recording ?? {};
+  const video = { ...told, ...(by === null ? {} : { by }) };
+  if (measuredBy !== null && measuredBy.videoAt !== null) {
+    const { id, name, videoAt: at } = measuredBy;
+    return { video: { action: "stop", ...video, at, recording: "own", device: { id, name } } };
+  }
+  return recording === null ? {} : { video: { action: "start", ...video } };
 }
