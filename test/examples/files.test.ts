@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { properties as archiveNode } from "../../nodes/archive/archive.shared.ts";
+import { readPeriod } from "../../src/archive/evidence/period.ts";
 import { exampleNames, readExample, type FlowNode } from "../../tools/demo/examples.ts";
 
 /** Which config nodes of this package an example brings. */
@@ -32,6 +34,28 @@ describe("the examples 01, 02 and 03", () => {
       assert.ok(wired.length <= 6, `${example}: ${wired.map(({ type }) => type).join(", ")}`);
       const wires = nodes.flatMap((node) => ((node["wires"] ?? []) as string[][]).flat());
       assert.ok(wires.length <= 6, `${example}: ${wires.length} wires`);
+    }
+  });
+});
+
+describe("an example that archives again what is missing", () => {
+  it("also lists each morning what was accepted long before it failed", async () => {
+    const now = new Date();
+    const nodes = await readExample("26");
+    const lists = nodes.filter(({ action }) => action === "missing").map(({ id }) => id);
+    const periods = nodes
+      .filter(
+        ({ type, wires }) =>
+          type === "inject" && (wires as string[][]).flat().some((id) => lists.includes(id)),
+      )
+      .map(({ payload }) => readPeriod(String(payload), now) ?? assert.fail(String(payload)));
+    assert.equal(periods.length, 1);
+    const hours = [
+      archiveNode.giveUp.default,
+      ...nodes.flatMap(({ giveUp }) => (giveUp === undefined ? [] : Number(giveUp))),
+    ];
+    for (const { from } of periods) {
+      assert.ok(now.getTime() - Date.parse(from) > (Math.max(...hours) + 24) * 3_600_000, from);
     }
   });
 });
