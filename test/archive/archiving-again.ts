@@ -48,7 +48,7 @@ export interface Given {
   readonly opened: Opened;
   readonly cloud: ScriptedCloud;
   readonly device: ScriptedDevice;
-  readonly post: (id: string) => Promise<void>;
+  readonly post: (id: string, legacyId?: string) => Promise<void>;
   readonly missing: () => Promise<readonly MissingEvidence[]>;
 }
 
@@ -71,7 +71,7 @@ export async function archiving(kind: string, body: (given: Given) => Promise<vo
         opened,
         cloud,
         device,
-        post: async (id) => void (await inbox.add(received(id, 0).record, 0)),
+        post: async (id, legacyId = id) => void (await inbox.add(received(id, 0, { legacyId }).record, 0)),
         missing: () =>
           listMissing(root, { database: options?.address.url ?? databaseOf(root), period: "1d", limit: 100 }),
       });

@@ -26,6 +26,13 @@ for (const kind of ["SQLite", "PostgreSQL"]) {
         assert.deepEqual(intentOfMessage(await againOf(given)), intentOfMessage(ofDevice));
       }));
 
+    it("is the same, and once, if the record has a GUID and the job the integer beside it", () =>
+      archiving(kind, async (given) => {
+        await given.post("6B2E0a2c-0000-4000-8000-00c04fc964ff", "1");
+        await failedLocal(given);
+        assert.deepEqual(intentOfMessage(await againOf(given)), intentOfMessage(ofDevice));
+      }));
+
     it("is the same if the job of the record has failed later", () =>
       archiving(kind, async (given) => {
         await given.post("1");
