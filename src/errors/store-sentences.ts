@@ -146,6 +146,11 @@ export const stores = {
     text: "The package __path__ is in the index, but its folder is missing or its manifest cannot be read. Verify the archive to see what is wrong.",
     hint: "Restore the folder from your backup.",
   },
+  evidenceGoneOthersHeld: {
+    code: "ERR_NOT_FOUND",
+    text: "The package __path__ is in the index, but its folder is missing or its manifest cannot be read. The other packages that were found are on hold. Verify the archive to see what is wrong.",
+    hint: "Restore the folder from your backup, then put the package on hold.",
+  },
   evidenceHeldByFile: {
     code: "ERR_INPUT",
     text: "The package __path__ stays on hold, because somebody has put the file __name__ into its folder. To release it, delete that file there.",

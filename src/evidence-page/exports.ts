@@ -2,7 +2,8 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import * as v from "valibot";
-import { demandPackages } from "../archive/evidence/packages.ts";
+import { leaveOutPruned } from "../archive/evidence/leave-out-pruned.ts";
+import { demandListed } from "../archive/evidence/packages.ts";
 import { runInThread } from "../archive/evidence/run-in-thread.ts";
 import type { ExportHead } from "../archive/export/export-packages.ts";
 import type { IndexedPackage } from "../archive/packages/package-index.ts";
@@ -55,7 +56,7 @@ export class Exports {
     this.#refuseIfBusy();
     const packages: IndexedPackage[] = [];
     for (const value of new Set(ids)) {
-      packages.push(...(await demandPackages(source, { by: "packageId", value, limit: 1 })));
+      packages.push(...(await demandListed(source, { by: "packageId", value, limit: 1 })));
     }
     const id = randomBytes(16).toString("base64url");
     this.#asked.set(id, { ...about, packages, askedAt: performance.now() });
@@ -90,7 +91,11 @@ export class Exports {
     source: PageSource,
     signal: AbortSignal,
   ): Promise<void> {
-    const chained = await withNext(source.database, packages);
+    const there = await leaveOutPruned(source.files, packages);
+    if (there.length === 0) {
+      throw new Refusal(404, "notFound");
+    }
+    const chained = await withNext(source.database, there);
     const begun = Promise.withResolvers<void>();
     const stream = {
       begin(head: ExportHead): void {

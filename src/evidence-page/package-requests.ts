@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { openPackage, type OpenedPackage } from "../archive/evidence/open-package.ts";
 import {
   changeHold,
+  demandListed,
   demandPackages,
   findPackages,
   type EvidenceSource,
@@ -52,7 +53,8 @@ export async function findFile(
   id: string,
   place: string,
 ): Promise<{ readonly opened: OpenedPackage; readonly item: OpenedPackage["manifest"]["items"][number] }> {
-  const [indexed] = await demandPackages(source, { by: "packageId", value: id, limit: 1 });
+  // Each picture is asked for by itself, and one that is gone cannot be opened anyway.
+  const [indexed] = await demandListed(source, { by: "packageId", value: id, limit: 1 });
   if (indexed === undefined) {
     throw new Refusal(404, "notFound");
   }

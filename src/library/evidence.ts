@@ -76,13 +76,17 @@ export async function findPackages(folder: string, options: FindPackagesOptions)
 /**
  * Puts packages on hold, so that they are not deleted because of their age, and returns them.
  *
- * Rejects as `findPackages` does, with ERR_NOT_FOUND if there are none, and with ERR_INPUT if there are more than `limit`.
+ * Rejects as `findPackages` does, with ERR_NOT_FOUND if there are none, and with ERR_INPUT if there are more than `limit`. It also rejects
+ * with ERR_NOT_FOUND if one is gone that was not deleted because of its age: the others are on hold then.
  */
 export async function holdPackages(folder: string, options: HoldPackagesOptions): Promise<EvidencePackage[]> {
   return changeHold("hold", folder, options);
 }
 
-/** Ends the hold of packages, and returns them. Rejects as `holdPackages` does, and with ERR_INPUT if a file holds one that somebody has put there. */
+/**
+ * Ends the hold of packages, and returns them. Rejects as `holdPackages` does, and with ERR_INPUT if a file holds one that somebody has put
+ * there; if one is gone, none is released.
+ */
 export async function releasePackages(
   folder: string,
   options: HoldPackagesOptions,

@@ -4,11 +4,11 @@ import type { TimestampResult } from "../../model/shapes.ts";
 import { createRequest, readRequest } from "../../timestamp/request.ts";
 import { verifyTimestamp, type VerifiedTimestamp } from "../../timestamp/verify.ts";
 import { asFileError, stateFolderName } from "../archive-disk.ts";
+import { leaveOutPruned } from "./leave-out-pruned.ts";
 import { openPackage, type OpenedPackage } from "./open-package.ts";
 import type { EvidenceSource } from "./packages.ts";
 import { PackageIndex, type IndexedPackage } from "../packages/package-index.ts";
 import { keepTimestamp } from "../maintenance/keep-timestamp.ts";
-import { findPruned } from "../maintenance/prune-log.ts";
 import { locationOf, timeOf, TimestampFolder, type KeptTimestamp } from "../maintenance/timestamp-folder.ts";
 import { readRoots } from "../maintenance/timestamp-roots.ts";
 
@@ -69,10 +69,11 @@ export async function makeTimestamp(
     }
   }
   // Where a package was pruned without the database, its row stays. That is no error.
-  const gone = damages.filter(({ error }) => error.sentence === "evidenceGone");
-  const [since] = gone.map(({ end }) => end.archivedAt).toSorted();
-  const pruned = await findPruned(source.files, "sha256", new Set(gone.map(({ end }) => end.sha256)), since);
-  const damaged = damages.find(({ end }) => !pruned.has(end.sha256));
+  const left = await leaveOutPruned(
+    source.files,
+    damages.map(({ end }) => end),
+  );
+  const damaged = damages.find(({ end }) => left.includes(end));
   if (damaged !== undefined) {
     throw damaged.error;
   }

@@ -1,4 +1,4 @@
-import { DimensionerError, type FailureFacts } from "../../errors/dimensioner-error.ts";
+import { DimensionerError, isDimensionerError, type FailureFacts } from "../../errors/dimensioner-error.ts";
 import { field, onOneLine, phrase } from "../../errors/interpolation.ts";
 import type { PackageLookup } from "../../model/archive-reports.ts";
 import type { EvidencePackage } from "../../model/shapes.ts";
@@ -7,7 +7,8 @@ import type { ArchiveFiles } from "../files/archive-files.ts";
 import type { IndexedPackage } from "../packages/package-index.ts";
 import { describeIndexed } from "./describe.ts";
 import { holdPackage, releasePackage, type HoldChange } from "./hold.ts";
-import { openPackage, type OpenedPackage } from "./open-package.ts";
+import { leaveOutPruned, readEach } from "./leave-out-pruned.ts";
+import { goneError, openPackage } from "./open-package.ts";
 import { readPeriod, type Period } from "./period.ts";
 import { readSize, type SoughtSize } from "./size.ts";
 import { searchIndex, type Query } from "./search.ts";
@@ -28,29 +29,58 @@ export interface Sought {
   readonly limit: number;
 }
 
-/** How many packages are read at the same time: a disk does not become faster, and a bucket is waited for. */
-const readAtOnce: Readonly<Record<ArchiveFiles["kind"], number>> = { folder: 2, s3: 8 };
 const longestShown = 60;
+/** How many more rows are looked at where some are of packages that were deleted because of their age. */
+const mostSpareRows = 200;
 
-/** Finds packages, the newest first, and reads each of them. Throws ERR_INPUT, ERR_STORE and ERR_FILE. */
+/**
+ * Finds packages, the newest first, and reads each of them. Those that were deleted because of their age are left out. Throws
+ * ERR_INPUT, ERR_STORE and ERR_FILE.
+ */
 export async function findPackages(
   source: EvidenceSource,
   sought: Sought,
   signal?: AbortSignal,
 ): Promise<EvidencePackage[]> {
-  const found = await searchIndex(source.database, queryOf(source, sought), sought.limit);
-  return describeAll(source, found, signal);
+  const { database, files } = source;
+  const { limit } = sought;
+  const query = queryOf(source, sought);
+  const found = await searchIndex(database, query, limit);
+  const described = await describeAll(source, found, signal);
+  if (described.length === found.length || found.length < limit || signal?.aborted === true) {
+    return described;
+  }
+  // Older ones that are on hold must not be missing because of those that were deleted.
+  const more = await searchIndex(database, query, limit + mostSpareRows);
+  const known = new Set(found.map(({ id }) => id));
+  const left = await leaveOutPruned(
+    files,
+    more.filter(({ id }) => !known.has(id)),
+  );
+  return [...described, ...(await describeAll(source, left.slice(0, limit - described.length), signal))];
 }
 
-/** The same, but ERR_NOT_FOUND if there are none, and ERR_INPUT if there are more than the limit. */
+/** The same without reading them, but ERR_NOT_FOUND if there are none, and ERR_INPUT if there are more than the limit. */
 export async function demandPackages(
+  source: EvidenceSource,
+  sought: Sought,
+): Promise<readonly IndexedPackage[]> {
+  const there = await leaveOutPruned(source.files, await demandListed(source, sought));
+  if (there.length === 0) {
+    throw notFoundError(source, sought);
+  }
+  return there;
+}
+
+/** The same, also with those that were deleted because of their age and are still in the index. */
+export async function demandListed(
   source: EvidenceSource,
   sought: Sought,
 ): Promise<readonly IndexedPackage[]> {
   const { value = sought.by, limit } = sought;
   const found = await searchIndex(source.database, queryOf(source, sought), limit + 1);
   if (found.length === 0) {
-    throw new DimensionerError("evidenceNotFound", factsOf(source), { value: shown(value) });
+    throw notFoundError(source, sought);
   }
   if (found.length > limit) {
     throw new DimensionerError("evidenceTooMany", factsOf(source), { value: shown(value), most: limit });
@@ -58,7 +88,10 @@ export async function demandPackages(
   return found;
 }
 
-/** Puts packages on hold, or releases them, and returns them as they are then. */
+/**
+ * Puts packages on hold, or releases them, and returns them as they are then. If one is gone, none is released; but the others are
+ * put on hold first, because nothing is lost by that.
+ */
 export async function changeHold(
   source: EvidenceSource,
   sought: Sought,
@@ -68,14 +101,43 @@ export async function changeHold(
   const { what, reason, person } = change;
   const found = await demandPackages(source, sought);
   // All are opened before the first one is changed.
-  const opened: OpenedPackage[] = [];
-  for (const some of batchesOf(found, files)) {
-    opened.push(...(await Promise.all(some.map((one) => openPackage(files, one)))));
+  const opened = await readEach(files, found, (one) => unlessGone(openPackage(files, one)));
+  let [gone] = found.filter((_, index) => opened[index] === undefined);
+  if (gone !== undefined && what === "release") {
+    throw goneError(gone.path);
   }
-  for (const one of opened) {
-    await (what === "hold" ? holdPackage : releasePackage)(one, { reason, person }, files);
+  let changed = 0;
+  for (const [index, one] of found.entries()) {
+    const there = opened[index];
+    if (there === undefined) {
+      continue;
+    }
+    const work = (what === "hold" ? holdPackage : releasePackage)(there, { reason, person }, files);
+    // It may have been deleted meanwhile.
+    if ((await unlessGone(work)) === undefined) {
+      gone ??= one;
+    } else {
+      changed += 1;
+    }
+  }
+  if (gone !== undefined) {
+    throw changed === 0
+      ? goneError(gone.path)
+      : new DimensionerError("evidenceGoneOthersHeld", factsOf(source), { path: gone.path });
   }
   return describeAll(source, found);
+}
+
+/** Undefined for a package that the index lists and that is not there. */
+async function unlessGone<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (isDimensionerError(error) && error.sentence === "evidenceGone") {
+      return undefined;
+    }
+    throw error;
+  }
 }
 
 /** Reads a period as people give it. Throws ERR_INPUT. */
@@ -102,26 +164,19 @@ function sizesOf({ operation }: EvidenceSource, value: string | undefined): read
   return sizes;
 }
 
+/** Describes packages, without those that were deleted because of their age; not all of them after an abort. */
 async function describeAll(
   { files }: EvidenceSource,
   found: readonly IndexedPackage[],
   signal?: AbortSignal,
 ): Promise<EvidencePackage[]> {
-  const described: EvidencePackage[] = [];
-  for (const some of batchesOf(found, files)) {
-    if (signal?.aborted === true) {
-      break;
-    }
-    described.push(...(await Promise.all(some.map((one) => describeIndexed(files, one)))));
-  }
-  return described;
-}
-
-function* batchesOf<T>(found: readonly T[], { kind }: ArchiveFiles): Generator<readonly T[]> {
-  const most = readAtOnce[kind];
-  for (let first = 0; first < found.length; first += most) {
-    yield found.slice(first, first + most);
-  }
+  const described = await readEach(files, found, (one) => describeIndexed(files, one), signal);
+  const withProblem = found.filter((_, index) => typeof described[index]?.problem === "string");
+  const left = new Set(await leaveOutPruned(files, withProblem));
+  return described.filter(({ problem }, index) => {
+    const one = found[index];
+    return problem === null || (one !== undefined && left.has(one));
+  });
 }
 
 function queryOf(source: EvidenceSource, { by, value }: Sought): Query {
@@ -142,6 +197,10 @@ function valueOf(source: Pick<EvidenceSource, "operation">, value: string | unde
     throw new DimensionerError("inputMissing", factsOf(source), { field: field("value") });
   }
   return value;
+}
+
+function notFoundError(source: EvidenceSource, { by, value = by }: Sought): DimensionerError {
+  return new DimensionerError("evidenceNotFound", factsOf(source), { value: shown(value) });
 }
 
 function factsOf({ operation }: Pick<EvidenceSource, "operation">): FailureFacts {

@@ -7,6 +7,7 @@ import type { PlacedPackage } from "../packages/intent.ts";
 import { FileHasher } from "./file-hasher.ts";
 import { loadManifestWithin } from "./load-manifest-within.ts";
 import { checkPackage, type CheckedTotals } from "./package-check.ts";
+import { findPruned } from "./prune-log.ts";
 import { sayUnreadable } from "./say-unreadable.ts";
 import { damagedManifest } from "./walk-packages.ts";
 
@@ -36,11 +37,23 @@ export async function* checkIndexed(
     totals.incomplete += 1;
   }
   const { previous } = manifest;
-  const before = previous === null ? undefined : await loadManifestWithin(root, previous.path, disk);
-  if (typeof before === "object" && before.sha256 !== previous?.sha256) {
+  if (previous !== null && (await isReplaced({ root, disk }, previous))) {
     const problem = "the manifest before this one is not the one that it names";
     yield { kind: "previous-changed", path, problem };
   }
+}
+
+/** Whether another manifest is in the place of this one, which was not deleted because of its age before. */
+async function isReplaced(
+  files: Pick<ArchiveFiles, "disk" | "root">,
+  { path, sha256 }: PlacedPackage,
+): Promise<boolean> {
+  const there = await loadManifestWithin(files.root, path, files.disk);
+  return (
+    typeof there === "object" &&
+    there.sha256 !== sha256 &&
+    (await findPruned(files, "sha256", new Set([sha256]))).size === 0
+  );
 }
 
 /** A bucket that fails would fail for each package. */
