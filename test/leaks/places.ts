@@ -32,6 +32,8 @@ export interface Places {
 }
 
 const transactionId = "905865";
+/** The transaction that messages name is the oldest one, which the simulator would forget among many others. */
+const remembersAll = { keepTransactions: 1_000_000, keepBytes: 1_000_000_000 };
 
 /** Starts all of them for one run; `pings` counts the health checks of the device. */
 export async function withPlaces(run: (places: Places, pings: () => number) => Promise<void>): Promise<void> {
@@ -42,7 +44,7 @@ export async function withPlaces(run: (places: Places, pings: () => number) => P
     return started;
   };
   try {
-    const device = await opened(startSimulator({ unknownTransaction: "not-found" }));
+    const device = await opened(startSimulator({ unknownTransaction: "not-found", ...remembersAll }));
     const videoDevice = await opened(startSimulator({ mode: "video-only" }));
     const deviceWithVideo = await opened(startSimulator({ mode: "video-only" }));
     const faulty = await opened(startFaultyPeer());
