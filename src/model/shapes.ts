@@ -336,7 +336,7 @@ export interface ArchivedPackage {
   files: ArchivedFile[];
   /** Sum of their lengths. */
   bytes: number;
-  /** Whether all that was expected is there. */
+  /** Whether all that was expected is there, also what the packages were to hold that this one adds to. */
   complete: boolean;
   /** Whether the package was there before this message, with all that the message asks for. */
   alreadyArchived: boolean;
@@ -462,7 +462,7 @@ export interface EvidencePackage {
     weight: number;
     unit: string;
   } | null;
-  /** Whether all that was expected is there. */
+  /** Whether all that was expected is there, also what the packages were to hold that this one adds to. */
   complete: boolean;
   /** What was expected and is not there. */
   missing: string[];

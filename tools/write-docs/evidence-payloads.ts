@@ -46,7 +46,10 @@ export const evidencePackage = described(
       "The weight that was billed; null if the flow did not calculate one.",
       v.nullable(v.object({ weight: v.number(), unit: v.string() })),
     ),
-    complete: described("Whether all that was expected is there.", v.boolean()),
+    complete: described(
+      "Whether all that was expected is there, also what the packages were to hold that this one adds to.",
+      v.boolean(),
+    ),
     missing: described("What was expected and is not there.", v.array(v.string())),
     supplements: described(
       "Path of the manifest of the package that this one completes, from the store's folder; null for a package of its own.",

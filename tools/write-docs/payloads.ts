@@ -86,7 +86,10 @@ export const archivedPackage = described(
       v.array(archivedFile),
     ),
     bytes: described("Sum of their lengths.", bytes),
-    complete: described("Whether all that was expected is there.", v.boolean()),
+    complete: described(
+      "Whether all that was expected is there, also what the packages were to hold that this one adds to.",
+      v.boolean(),
+    ),
     alreadyArchived: described(
       "Whether the package was there before this message, with all that the message asks for.",
       v.boolean(),

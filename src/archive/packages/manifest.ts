@@ -150,12 +150,18 @@ export const manifestSchema = described(
       "The scan of the parcel's label; null if none was.",
       v.optional(v.nullable(scannedSchema)),
     ),
-    complete: described("Whether everything that was expected is here.", v.boolean()),
+    complete: described(
+      "Whether everything that was expected is here, or in the packages that this one adds to.",
+      v.boolean(),
+    ),
     expected: described(
-      "The rule that decided `complete`; not in packages of version 0.1.",
+      "The rule that decided `complete`, with what the packages that this one adds to were to hold; not in packages of version 0.1.",
       v.optional(expected),
     ),
-    missing: described("What was expected and is not here.", v.array(v.string())),
+    missing: described(
+      "What was expected and is not here, nor in the packages that this one adds to.",
+      v.array(v.string()),
+    ),
     leftOut: described(
       "Media that the cloud has for this transaction but that were not archived, because they show another parcel.",
       v.optional(v.array(leftOut)),

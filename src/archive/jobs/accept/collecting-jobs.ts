@@ -8,6 +8,7 @@ import { answerOf, isOtherAnswer, keysOfJob } from "../table/job-keys.ts";
 import type { JobWork } from "../steps/job-work.ts";
 import type { OpenJob } from "../table/open-job.ts";
 import { expectedOf, isSatisfied } from "../steps/required-media.ts";
+import { expectedWith, isNotLookedFor } from "../steps/with-existing.ts";
 import type { ArchiveWarning } from "../run/runner-options.ts";
 import { RunningJob } from "../run/running-job.ts";
 import type { Archived } from "../seal/job-results.ts";
@@ -103,7 +104,9 @@ export class CollectingJobs {
     const manifests = packages.map(({ manifest }) => manifest);
     const isThere = isSatisfied(expected, manifests, findMissing) && !bringsAnswer(answer, packages);
     if (first !== undefined && isThere) {
-      return sealing.results.existing(first, packages, true);
+      const all = expectedWith(intent, manifests);
+      const isComplete = isSatisfied(all, manifests, findMissing) && !isNotLookedFor(all, manifests);
+      return sealing.results.existing(first, packages, isComplete);
     }
     const [key = null] = keys;
     // It may have been resumed while the packages were looked for.

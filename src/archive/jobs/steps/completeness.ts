@@ -2,7 +2,7 @@ import { phrase, verbatim, type Problem } from "../../../errors/interpolation.ts
 import type { MediaItem } from "../../../model/shapes.ts";
 import type { NotFound } from "../../find/transaction-finder.ts";
 import { asksCloud, type IntentFacts, type Picture, type StoredItem } from "../../packages/intent.ts";
-import type { LeftOut, Manifest } from "../../packages/manifest.ts";
+import type { Expected, LeftOut, Manifest } from "../../packages/manifest.ts";
 import type { Completeness } from "../../packages/package-writer.ts";
 import {
   asMediaItems,
@@ -12,6 +12,7 @@ import {
   isVideo,
   isVideoType,
 } from "./required-media.ts";
+import { expectedWith, isNotLookedFor, pictureNames } from "./with-existing.ts";
 import type { ExistingPackage } from "../seal/existing-packages.ts";
 import type { FindMissing } from "./media-source.ts";
 import type { OpenJob } from "../table/open-job.ts";
@@ -32,11 +33,11 @@ export interface Collected {
   readonly otherParcels: ReadonlySet<string>;
 }
 
-const pictureNames = {
-  annotated: "annotatedImage",
-  color: "colorImage",
-  depth: "depthImage",
-} as const satisfies Record<Picture, string>;
+type Packages = readonly ExistingPackage[];
+
+function manifestsOf(packages: Packages): Manifest[] {
+  return packages.map(({ manifest }) => manifest);
+}
 
 /** The required media of the cloud's list. */
 export function wantedOf(listed: readonly MediaItem[], intent: IntentFacts): MediaItem[] {
@@ -55,16 +56,23 @@ function leftOutOf({ job, listed, otherParcels }: Collected): LeftOut[] {
     .map(({ contentId, description }) => ({ contentId, description, reason }));
 }
 
-/** What a job requires that is neither stored nor in its package. */
-export function missingFrom(
-  running: Collected,
-  findMissing: FindMissing,
-  packages: readonly ExistingPackage[] = running.existing,
-): Problem[] {
+/**
+ * What a job requires that is neither stored nor in its package. What only existing packages were to hold is not waited for: the
+ * job may not even know who has it.
+ */
+export function missingFrom(running: Collected, findMissing: FindMissing): Problem[] {
+  return missingOf({ running, packages: running.existing }, expectedOf(running.job.intent), findMissing);
+}
+
+/** A job, and the packages that it adds to. */
+interface Judged {
+  readonly running: Collected;
+  readonly packages: Packages;
+}
+
+function missingOf({ running, packages }: Judged, wanted: Expected, findMissing: FindMissing): Problem[] {
   const { job } = running;
-  const archived = packages.flatMap(({ manifest }) => manifest.items);
-  const items = [...job.items.values(), ...archived];
-  const wanted = expectedOf(job.intent);
+  const items = [...job.items.values(), ...packages.flatMap(({ manifest }) => manifest.items)];
   const hasPicture = (picture: Picture): boolean =>
     items.some(({ source, description }) => source === "device" && description === picture);
   return [
@@ -124,11 +132,24 @@ export function canGrow(running: Collected, missing: readonly Problem[]): boolea
   );
 }
 
-export function judge(running: Collected, missing: readonly Problem[]): Completeness {
+/**
+ * Judges the package of a job together with those that it adds to: all of them are complete when it is. `isUnsure`: whether
+ * the job ends by a failure, so that there may be more.
+ */
+export function judge(
+  running: Collected,
+  packages: Packages,
+  { findMissing, isUnsure }: { findMissing: FindMissing; isUnsure: boolean },
+): Completeness {
+  const manifests = manifestsOf(packages);
+  const expected = expectedWith(running.job.intent, manifests);
+  const found = missingOf({ running, packages }, expected, findMissing);
+  const mayBeMore = isUnsure || isNotLookedFor(expected, manifests);
+  const missing = mayBeMore && found.length === 0 ? [phrase("moreMedia")] : found;
   return {
     complete: missing.length === 0,
     missing,
-    expected: expectedOf(running.job.intent),
+    expected,
     leftOut: leftOutOf(running),
   };
 }

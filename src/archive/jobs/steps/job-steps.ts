@@ -1,10 +1,9 @@
 import { join } from "node:path";
 import { DimensionerError, type ErrorCode } from "../../../errors/dimensioner-error.ts";
-import { phrase } from "../../../errors/interpolation.ts";
 import { asFileError, removeTree } from "../../archive-disk.ts";
 import { downloadMedia, findTransaction, isToDownload, listMedia } from "./collect-cloud.ts";
 import { collectDevice } from "./collect-device.ts";
-import { judge, missingFrom } from "./completeness.ts";
+import { judge } from "./completeness.ts";
 import { asksCloud } from "../../packages/intent.ts";
 import type { JobWork, Move, StepJob, StepName } from "./job-work.ts";
 import { endRound, beginRound, continueWithCloud } from "./collecting-round.ts";
@@ -42,7 +41,7 @@ export const steps: Readonly<Record<StepName, Step>> = {
   seal: async (running, { findMissing, onDamaged }) => ({
     archived: await running.root.sealing.seal(
       running.job,
-      (packages) => judge(running.seen, missingFrom(running.seen, findMissing, packages)),
+      (packages) => judge(running.seen, packages, { findMissing, isUnsure: false }),
       onDamaged,
     ),
   }),
@@ -50,10 +49,7 @@ export const steps: Readonly<Record<StepName, Step>> = {
     await noteStored(running);
     const archived = await running.root.sealing.seal(
       running.job,
-      (packages) => {
-        const missing = missingFrom(running.seen, findMissing, packages);
-        return judge(running.seen, missing.length > 0 ? missing : [phrase("moreMedia")]);
-      },
+      (packages) => judge(running.seen, packages, { findMissing, isUnsure: true }),
       onDamaged,
     );
     return { archived };

@@ -80,7 +80,7 @@ export function isSatisfied(
 }
 
 /** Whether what is complete by one rule is complete by another. */
-function includes(done: Expected, wanted: Expected): boolean {
+export function includes(done: Expected, wanted: Expected): boolean {
   const hasType = done.contentType === null || done.contentType === wanted.contentType;
   return hasType && (done.media === "all" || done.media === wanted.media);
 }

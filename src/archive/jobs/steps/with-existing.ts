@@ -1,0 +1,54 @@
+import { inEnglish, phrase } from "../../../errors/interpolation.ts";
+import type { IntentFacts, Picture } from "../../packages/intent.ts";
+import type { Expected, Manifest } from "../../packages/manifest.ts";
+import { expectedOf, includes, otherParcelsVideo } from "./required-media.ts";
+
+/** The phrases for what a device lacks. */
+export const pictureNames = {
+  annotated: "annotatedImage",
+  color: "colorImage",
+  depth: "depthImage",
+} as const satisfies Record<Picture, string>;
+
+/** What a package has to hold together with those that it adds to: also what these were to hold. */
+export function expectedWith(intent: IntentFacts, manifests: readonly Manifest[]): Expected {
+  const own = expectedOf(intent);
+  const all = [own, ...manifests.flatMap(({ expected }) => expected ?? [])];
+  return {
+    ...own,
+    expect: all.reduce<string[]>((sum, { expect }) => [...sum, ...lackingIn(sum, expect)], []),
+    images: [...new Set(all.flatMap(({ images }) => images))],
+    deviceVideo: all.some(({ deviceVideo }) => deviceVideo),
+    video: all.some(({ video }) => video) && otherParcelsVideo(intent) === undefined,
+  };
+}
+
+/** The entries of a list that another one does not have as often: an entry that is given twice stands for two media. */
+function lackingIn(have: readonly string[], wanted: readonly string[]): string[] {
+  const left = have.map((entry) => entry.toLowerCase());
+  return wanted.filter((entry) => {
+    const index = left.indexOf(entry.toLowerCase());
+    if (index >= 0) {
+      left.splice(index, 1);
+    }
+    return index < 0;
+  });
+}
+
+/** Whether existing packages lack something for which neither a job with this rule nor a later one of them has looked. */
+export function isNotLookedFor(rule: Expected, manifests: readonly Manifest[]): boolean {
+  const rules = manifests.filter((one) => !lacksUnnamed(one)).flatMap(({ expected }) => expected ?? []);
+  return manifests.some(
+    (one) =>
+      one.expected !== undefined &&
+      lacksUnnamed(one) &&
+      ![rule, ...rules].some((done) => one.expected !== undefined && includes(done, one.expected)),
+  );
+}
+
+/** Whether a package lacks what its rule does not name: media of the cloud. */
+function lacksUnnamed({ missing, expected }: Manifest): boolean {
+  const named = [...Object.values(pictureNames), "keptVideo", "startedVideo"] as const;
+  const texts = new Set([...named.map((one) => inEnglish(phrase(one))), ...(expected?.expect ?? [])]);
+  return missing.some((text) => !texts.has(text));
+}

@@ -1,0 +1,131 @@
+import assert from "node:assert/strict";
+import type { Archived } from "../../src/archive/jobs/seal/job-results.ts";
+import type { Intent } from "../../src/archive/packages/intent.ts";
+import { withFolder } from "../media/support.ts";
+import { verify } from "./packages.ts";
+import { ScriptedCloud, ScriptedDevice } from "./scripted-sources.ts";
+import { intentOf, openArchive, type Opened } from "./support.ts";
+
+const image = { id: "ColorImageJpeg", type: "image/jpeg" };
+const depth = { id: "DepthImageJpeg", type: "image/jpeg" };
+const video = { id: "ColorVideoMp4", type: "video/mp4" };
+const annotatedIsMissing = ["the device's annotated image"];
+
+const recordingOf = (recording: NonNullable<Intent["recording"]>["recording"]): Partial<Intent> => ({
+  recording: { transactionReference: "ORDER-1", at: "2026-11-02T09:00:00.000Z", recording, by: null },
+});
+
+/** What the flow behind a measure asks for, with these images of the device. */
+function measured(images: NonNullable<Intent["measuredBy"]>["images"], more: Partial<Intent> = {}): Intent {
+  const measuredBy = { id: "dock", name: "Dock 4", imageIdentifier: "i-1", images, videoAt: null };
+  return intentOf("1", { raw: '{"errorCode":0}', measuredBy, onIncomplete: "keep", ...more });
+}
+
+/** The same transaction without what its measurement has said. */
+function bare(more: Partial<Intent> = {}): Intent {
+  return intentOf("1", { waitMs: 600_000, ...more });
+}
+
+async function archive({ runner }: Opened, intent: Intent): Promise<Archived> {
+  const submission = await runner.submit(intent);
+  const archived = await submission.end();
+  submission.messageSent();
+  return archived;
+}
+
+interface Sources {
+  readonly cloud: ScriptedCloud;
+  readonly device: ScriptedDevice;
+}
+
+async function archiving(
+  body: (opened: Opened, sources: Sources, root: string) => Promise<void>,
+): Promise<void> {
+  await withFolder(async (root) => {
+    const cloud = new ScriptedCloud(image);
+    const device = new ScriptedDevice();
+    const opened = await openArchive(root, undefined, { cloud: () => cloud, device: () => device });
+    try {
+      await body(opened, { cloud, device }, root);
+    } finally {
+      await opened.close();
+    }
+  });
+}
+
+describe("archive: supplements and what their package was to hold", () => {
+  it("are complete when together they hold all of it, and not before", async () => {
+    await archiving(async (opened, { cloud, device }, root) => {
+      const intent = measured(["annotated"], recordingOf("own"));
+      const first = await archive(opened, intent);
+      assert.deepEqual(first.manifest.missing, [
+        ...annotatedIsMissing,
+        "the video that was started for this parcel",
+      ]);
+      cloud.have = [image, video];
+      const second = await archive(opened, bare());
+      assert.deepEqual([second.complete, second.manifest.missing], [false, annotatedIsMissing]);
+      assert.deepEqual(
+        [second.manifest.expected?.images, second.manifest.expected?.video],
+        [["annotated"], true],
+      );
+      assert.deepEqual((await verify(root)).said.toSorted(), [
+        `incomplete ${first.path}`,
+        `incomplete ${second.path}`,
+      ]);
+      const again = await archive(opened, bare());
+      assert.deepEqual([again.wasThere, again.complete], [true, false], "nothing new, and not complete");
+      device.pictures = ["annotated"];
+      const third = await archive(opened, intent);
+      assert.deepEqual([third.complete, third.manifest.items.length], [true, 1]);
+      const { report, said } = await verify(root);
+      assert.deepEqual([report.verdict, said], ["ok", []]);
+      assert.equal((await archive(opened, bare())).complete, true);
+    });
+  });
+
+  it("are not called complete when everything is there that their own message asks for", async () => {
+    await archiving(async (opened, { cloud }) => {
+      cloud.have = [image, video];
+      await archive(opened, measured(["annotated"], { media: "list", expect: ["video/mp4"] }));
+      const { wasThere, complete } = await archive(opened, bare({ media: "list", expect: ["video/mp4"] }));
+      assert.deepEqual([wasThere, complete], [true, false]);
+    });
+  });
+
+  it("count an entry that is named twice", async () => {
+    await archiving(async (opened, { cloud }) => {
+      await archive(
+        opened,
+        measured([], { expect: ["image/jpeg", "image/jpeg", "video/mp4"], media: "list" }),
+      );
+      cloud.have = [image, video];
+      const { manifest } = await archive(
+        opened,
+        bare({ expect: ["video/mp4", "Image/JPEG"], media: "list" }),
+      );
+      assert.deepEqual(
+        [manifest.missing, manifest.expected?.expect],
+        [["image/jpeg"], ["video/mp4", "Image/JPEG", "image/jpeg"]],
+      );
+      cloud.have = [image, video, depth];
+      assert.equal((await archive(opened, bare())).complete, true);
+    });
+  });
+
+  it("do not say that the cloud's media are there if their job has not looked for them", async () => {
+    await archiving(async (opened, { cloud, device }) => {
+      cloud.have = [];
+      assert.deepEqual((await archive(opened, measured([]))).manifest.missing, ["any media"]);
+      device.pictures = ["color"];
+      const withoutCloud = measured(["color"], { origin: null, transactionId: null });
+      const second = await archive(opened, withoutCloud);
+      assert.deepEqual([second.complete, second.manifest.missing], [false, ["media that may still arrive"]]);
+      const again = await archive(opened, withoutCloud);
+      assert.deepEqual([again.wasThere, again.complete], [true, false]);
+      cloud.have = [image];
+      assert.equal((await archive(opened, bare())).complete, true);
+      assert.equal((await archive(opened, withoutCloud)).complete, true);
+    });
+  });
+});
