@@ -3,12 +3,13 @@ import type { Archived } from "../../src/archive/jobs/seal/job-results.ts";
 import type { Intent } from "../../src/archive/packages/intent.ts";
 import { withFolder } from "../media/support.ts";
 import { verify } from "./packages.ts";
-import { ScriptedCloud, ScriptedDevice } from "./scripted-sources.ts";
-import { intentOf, openArchive, type Opened } from "./support.ts";
+import { ScriptedCloud, ScriptedDevice, videoOf } from "./scripted-sources.ts";
+import { intentOf, openArchive, readPackages, until, type Opened } from "./support.ts";
 
 const image = { id: "ColorImageJpeg", type: "image/jpeg" };
 const depth = { id: "DepthImageJpeg", type: "image/jpeg" };
 const video = { id: "ColorVideoMp4", type: "video/mp4" };
+const disguised = { id: "AnnotatedImageJpeg", type: "image/jpeg", bytes: videoOf("another parcel") };
 const annotatedIsMissing = ["the device's annotated image"];
 
 const recordingOf = (recording: NonNullable<Intent["recording"]>["recording"]): Partial<Intent> => ({
@@ -126,6 +127,78 @@ describe("archive: supplements and what their package was to hold", () => {
       cloud.have = [image];
       assert.equal((await archive(opened, bare())).complete, true);
       assert.equal((await archive(opened, withoutCloud)).complete, true);
+    });
+  });
+});
+
+describe("archive: supplements and whose recording their package names", () => {
+  it("leave out the video of another parcel, although their message says nothing of a recording", async () => {
+    await archiving(async (opened, { cloud }, root) => {
+      cloud.have = [image, video];
+      const first = await archive(opened, measured(["annotated"], recordingOf("taken")));
+      assert.equal(first.complete, false);
+      const again = await archive(opened, bare());
+      assert.deepEqual([again.wasThere, again.complete], [true, false]);
+      cloud.have = [image, video, disguised, depth];
+      const { manifest } = await archive(opened, bare());
+      assert.deepEqual(
+        manifest.items.map(({ contentId }) => contentId),
+        [depth.id],
+      );
+      assert.deepEqual(
+        manifest.leftOut?.map(({ contentId, reason }) => [contentId, reason]),
+        [
+          [video.id, "taken"],
+          [disguised.id, "taken"],
+        ],
+      );
+      assert.equal(manifest.recording?.recording, "taken");
+      for (const { items } of (await readPackages(root)).values()) {
+        assert.ok(items.every(({ contentTypeFound }) => contentTypeFound === "image/jpeg"));
+      }
+      assert.ok(!cloud.asked.includes(video.id));
+    });
+  });
+
+  for (const found of [video, disguised]) {
+    it(`leave out what they have stored when their package is made: ${found.id}`, async () => {
+      await archiving(async (opened, { cloud }, root) => {
+        cloud.have = [image, found];
+        const submission = await opened.runner.submit(bare({ settleMs: 2_000 }));
+        await until(() => submission.running?.state === "waiting", "it has stored all of the list");
+        const first = await archive(opened, measured([], recordingOf("taken")));
+        const second = await submission.end();
+        submission.messageSent();
+        assert.deepEqual([second.wasThere, second.complete, second.path], [true, true, first.path]);
+        const [only, ...others] = [...(await readPackages(root)).values()];
+        assert.deepEqual([only?.items.map(({ contentId }) => contentId), others], [[image.id], []]);
+      });
+    });
+  }
+
+  it("wait for the video that was started for the parcel", async () => {
+    await archiving(async (opened, { cloud }) => {
+      await archive(opened, measured([], recordingOf("own")));
+      const submission = await opened.runner.submit(bare());
+      const { running } = submission;
+      await until(() => running?.state === "waiting" || running?.hasEnded === true, "it waits, or has ended");
+      cloud.have = [image, video];
+      const { complete, manifest } = await submission.end();
+      submission.messageSent();
+      assert.deepEqual([complete, manifest.recording?.recording], [true, "own"]);
+    });
+  });
+
+  it("follow their own message where it says whose it is: the first one's video is not missing then", async () => {
+    await archiving(async (opened, { cloud }) => {
+      await archive(opened, measured([], recordingOf("own")));
+      cloud.have = [image, video, depth];
+      const { complete, manifest } = await archive(opened, bare(recordingOf("overwritten")));
+      assert.deepEqual([complete, manifest.recording?.recording], [true, "overwritten"]);
+      assert.deepEqual(
+        manifest.items.map(({ contentId }) => contentId),
+        [depth.id],
+      );
     });
   });
 });

@@ -132,7 +132,7 @@ export const manifestSchema = described(
       v.optional(v.nullable(measuredSchema)),
     ),
     recording: described(
-      "The start of the recording that the measurement has ended, and whose it was; null if no start was seen.",
+      "The start of the recording that the measurement has ended, and whose it was; if the message does not say it, as in the packages that this one adds to. Null if no start was seen.",
       v.optional(v.nullable(recordingSchema)),
     ),
     times: v.object({

@@ -21,6 +21,8 @@ export interface Completeness {
   readonly missing: readonly Problem[];
   readonly expected: Expected;
   readonly leftOut: readonly LeftOut[];
+  /** Whose recording the measurement has ended, by the message or else by the packages that this one adds to. */
+  readonly recording: IntentFacts["recording"];
 }
 
 /** A file that was written. */
@@ -106,7 +108,7 @@ export class PackageWriter {
               ...(measuredBy.videoAt === null ? {} : { videoAt: measuredBy.videoAt }),
             },
       measured: measuredIn(texts.measurement),
-      recording: intent.recording,
+      recording: content.recording,
       times: {
         deviceLocal: intent.deviceLocalTime,
         deviceUtc: intent.deviceUtcTime,

@@ -8,7 +8,7 @@ import { answerOf, isOtherAnswer, keysOfJob } from "../table/job-keys.ts";
 import type { JobWork } from "../steps/job-work.ts";
 import type { OpenJob } from "../table/open-job.ts";
 import { expectedOf, isSatisfied } from "../steps/required-media.ts";
-import { expectedWith, isNotLookedFor } from "../steps/with-existing.ts";
+import { expectedWith, isNotLookedFor, withRecording } from "../steps/with-existing.ts";
 import type { ArchiveWarning } from "../run/runner-options.ts";
 import { RunningJob } from "../run/running-job.ts";
 import type { Archived } from "../seal/job-results.ts";
@@ -98,13 +98,14 @@ export class CollectingJobs {
   ): Promise<Archived | RunningJob> {
     const { sealing, openJobs } = this.#archive;
     const { node, findMissing, onDamaged, onWarning, signal, run } = this.#options;
-    const { answer, expected } = wanted;
+    const { answer } = wanted;
     const { packages, hasOther } = await sealing.find(keys, answer, onDamaged);
     const [first] = packages;
     const manifests = packages.map(({ manifest }) => manifest);
-    const isThere = isSatisfied(expected, manifests, findMissing) && !bringsAnswer(answer, packages);
+    const asked = withRecording(intent, manifests);
+    const isThere = isSatisfied(expectedOf(asked), manifests, findMissing) && !bringsAnswer(answer, packages);
     if (first !== undefined && isThere) {
-      const all = expectedWith(intent, manifests);
+      const all = expectedWith(asked, manifests);
       const isComplete = isSatisfied(all, manifests, findMissing) && !isNotLookedFor(all, manifests);
       return sealing.results.existing(first, packages, isComplete);
     }

@@ -1,5 +1,5 @@
 import type { PlacedPackage, StoredItem } from "../../packages/intent.ts";
-import type { Manifest } from "../../packages/manifest.ts";
+import type { LeftOut, Manifest } from "../../packages/manifest.ts";
 import type { ExistingPackage } from "./existing-packages.ts";
 import { answerOfManifest, isOtherAnswer, keysOfManifest, type Answer } from "../table/job-keys.ts";
 import type { OpenJob } from "../table/open-job.ts";
@@ -11,24 +11,34 @@ export interface Addition {
   readonly supplements: PlacedPackage | null;
 }
 
-/** Everything that a job has, for a package of its own. */
-export function wholeOf(job: OpenJob): Addition {
-  return { items: [...job.items.values()], hasAnswer: true, supplements: null };
+/** Everything that a job has of its parcel, for a package of its own. */
+export function wholeOf(job: OpenJob, leftOut: readonly LeftOut[]): Addition {
+  return { items: withoutLeftOut(job.items.values(), leftOut), hasAnswer: true, supplements: null };
 }
 
 /** What a job has and the existing package and its supplements do not have; null if there is nothing. */
-export function additionOf(job: OpenJob, packages: readonly ExistingPackage[]): Addition | null {
-  const { items } = wholeOf(job);
+export function additionOf(
+  job: OpenJob,
+  packages: readonly ExistingPackage[],
+  leftOut: readonly LeftOut[],
+): Addition | null {
+  const whole = wholeOf(job, leftOut);
   const [first] = packages;
   if (first === undefined) {
-    return wholeOf(job);
+    return whole;
   }
   const archived = new Set(packages.flatMap(({ manifest }) => manifest.items.map(({ sha256 }) => sha256)));
-  const fresh = items.filter(({ sha256 }) => !archived.has(sha256));
+  const fresh = whole.items.filter(({ sha256 }) => !archived.has(sha256));
   const hasAnswer = bringsAnswer(job.answer, packages);
   return fresh.length === 0 && !hasAnswer
     ? null
     : { items: fresh, hasAnswer, supplements: { path: first.path, sha256: first.sha256 } };
+}
+
+/** The media that are not another parcel's. */
+export function withoutLeftOut(items: Iterable<StoredItem>, leftOut: readonly LeftOut[]): StoredItem[] {
+  const ids = new Set<string | null>(leftOut.map(({ contentId }) => contentId));
+  return [...items].filter(({ source, contentId }) => source !== "cloud" || !ids.has(contentId));
 }
 
 /** Whether a job brings a measurement or an exact answer that the existing packages do not have. */

@@ -87,7 +87,7 @@ export class Sealing {
         const { packages, known } = await this.find(keys, job.answer, onDamaged);
         const completeness = judge(packages);
         const [first] = packages;
-        const addition = additionOf(job, packages);
+        const addition = additionOf(job, packages, completeness.leftOut);
         if (first !== undefined && addition === null) {
           return await this.results.endWith(
             job,
@@ -96,7 +96,7 @@ export class Sealing {
         }
         const archived = await this.#writeOrExplain(job, sealed, {
           completeness,
-          addition: addition ?? wholeOf(job),
+          addition: addition ?? wholeOf(job, completeness.leftOut),
           known,
         });
         if (archived !== undefined) {

@@ -4,7 +4,7 @@ import type { MediaItem } from "../../../model/shapes.ts";
 import { unfindable } from "../../find/transaction-finder.ts";
 import type { StoredItem } from "../../packages/intent.ts";
 import type { CollectedMedia } from "./collected-media.ts";
-import { wantedOf } from "./completeness.ts";
+import { askedOf, wantedOf } from "./completeness.ts";
 import { otherParcelsVideo, isVideo } from "./required-media.ts";
 import type { JobWork, StepJob } from "./job-work.ts";
 import { mediaPath, type MediaSource } from "./media-source.ts";
@@ -57,11 +57,12 @@ export function isToDownload(running: StepJob): boolean {
   return dueOf(running.seen).length > 0;
 }
 
-function dueOf({ job, existing, otherParcels, listed }: CollectedMedia): MediaItem[] {
+function dueOf(seen: CollectedMedia): MediaItem[] {
+  const { job, existing, otherParcels, listed } = seen;
   const archived = new Set(
     existing.flatMap(({ manifest }) => manifest.items.map(({ contentId }) => contentId)),
   );
-  return wantedOf(listed, job.intent).filter(
+  return wantedOf(listed, askedOf(seen)).filter(
     ({ contentId }) =>
       !isStored(job, cloudSlot(contentId)) && !archived.has(contentId) && !otherParcels.has(contentId),
   );
@@ -132,7 +133,7 @@ async function download(
     }
     return undefined;
   }
-  if (otherParcelsVideo(job.intent) !== undefined && isVideo(stored)) {
+  if (otherParcelsVideo(askedOf(running.seen)) !== undefined && isVideo(stored)) {
     // It was announced with another type.
     running.seen.otherParcels = new Set([...running.seen.otherParcels, contentId]);
     await root.disk.unlink(join(root.work.of(job.id), stored.path));

@@ -12,7 +12,8 @@ import {
   isVideo,
   isVideoType,
 } from "./required-media.ts";
-import { expectedWith, isNotLookedFor, pictureNames } from "./with-existing.ts";
+import { expectedWith, isNotLookedFor, pictureNames, withRecording } from "./with-existing.ts";
+import { withoutLeftOut } from "../seal/addition.ts";
 import type { ExistingPackage } from "../seal/existing-packages.ts";
 import type { FindMissing } from "./media-source.ts";
 import type { OpenJob } from "../table/open-job.ts";
@@ -35,6 +36,11 @@ export interface Collected {
 
 type Packages = readonly ExistingPackage[];
 
+/** What a job asks for, with the recording of the packages that it adds to if its message says none. */
+export function askedOf({ job, existing }: Collected, packages: Packages = existing): IntentFacts {
+  return withRecording(job.intent, manifestsOf(packages));
+}
+
 function manifestsOf(packages: Packages): Manifest[] {
   return packages.map(({ manifest }) => manifest);
 }
@@ -45,15 +51,21 @@ export function wantedOf(listed: readonly MediaItem[], intent: IntentFacts): Med
   return listed.filter(({ contentType }) => takesVideo || !isVideoType(contentType));
 }
 
-/** The media of the cloud's list that belong to another parcel. */
-function leftOutOf({ job, listed, otherParcels }: Collected): LeftOut[] {
-  const reason = otherParcelsVideo(job.intent);
+/**
+ * The cloud's media that belong to another parcel. The package that says so may have been made when the job had stored them
+ * already.
+ */
+function leftOutOf({ job, listed, otherParcels }: Collected, asked: IntentFacts): LeftOut[] {
+  const reason = otherParcelsVideo(asked);
   if (reason === undefined) {
     return [];
   }
-  return listed
-    .filter(({ contentType, contentId }) => isVideoType(contentType) || otherParcels.has(contentId))
-    .map(({ contentId, description }) => ({ contentId, description, reason }));
+  const ofList = listed.filter(
+    ({ contentType, contentId }) => isVideoType(contentType) || otherParcels.has(contentId),
+  );
+  const stored = [...job.items.values()].filter((item) => item.source === "cloud" && isVideo(item));
+  const found = new Map([...stored, ...ofList].map((one) => [one.contentId ?? "", one.description]));
+  return [...found].map(([contentId, description]) => ({ contentId, description, reason }));
 }
 
 /**
@@ -61,18 +73,26 @@ function leftOutOf({ job, listed, otherParcels }: Collected): LeftOut[] {
  * job may not even know who has it.
  */
 export function missingFrom(running: Collected, findMissing: FindMissing): Problem[] {
-  return missingOf({ running, packages: running.existing }, expectedOf(running.job.intent), findMissing);
+  const asked = askedOf(running);
+  return missingOf({ running, asked, packages: running.existing }, expectedOf(asked), findMissing);
 }
 
-/** A job, and the packages that it adds to. */
+/** A job, what it asks for, and the packages that it adds to. */
 interface Judged {
   readonly running: Collected;
+  readonly asked: IntentFacts;
   readonly packages: Packages;
 }
 
-function missingOf({ running, packages }: Judged, wanted: Expected, findMissing: FindMissing): Problem[] {
+function missingOf(
+  { running, asked, packages }: Judged,
+  wanted: Expected,
+  findMissing: FindMissing,
+): Problem[] {
   const { job } = running;
-  const items = [...job.items.values(), ...packages.flatMap(({ manifest }) => manifest.items)];
+  const leftOut = leftOutOf(running, asked);
+  const own = withoutLeftOut(job.items.values(), leftOut);
+  const items = [...own, ...packages.flatMap(({ manifest }) => manifest.items)];
   const hasPicture = (picture: Picture): boolean =>
     items.some(({ source, description }) => source === "device" && description === picture);
   return [
@@ -80,7 +100,7 @@ function missingOf({ running, packages }: Judged, wanted: Expected, findMissing:
     ...[...job.lost.values()].map(({ path }) => verbatim(path)),
     ...wanted.images.filter((image) => !hasPicture(image)).map((image) => phrase(pictureNames[image])),
     ...(wanted.deviceVideo && !items.some(isDeviceVideo) ? [phrase("keptVideo")] : []),
-    ...(asksCloud(job.intent) ? missingOfCloud(running, items) : []),
+    ...(asksCloud(asked) ? missingOfCloud(running, asked, { items, leftOut }) : []),
     ...(wanted.video && !items.some(isVideo) ? [phrase("startedVideo")] : []),
     ...findMissing(asMediaItems(items), wanted.expect).map(verbatim),
   ];
@@ -89,21 +109,20 @@ function missingOf({ running, packages }: Judged, wanted: Expected, findMissing:
 type AnyItem = StoredItem | Manifest["items"][number];
 
 function missingOfCloud(
-  { job, listed, notFound, otherParcels }: Collected,
-  items: readonly AnyItem[],
+  { job, listed, notFound }: Collected,
+  asked: IntentFacts,
+  { items, leftOut }: { readonly items: readonly AnyItem[]; readonly leftOut: readonly LeftOut[] },
 ): Problem[] {
   if (job.transactionId === null) {
     return [notFound?.missing ?? phrase("recordMissing")];
   }
   const ofCloud = items.filter(({ source, url }) => source === "cloud" || url !== null);
-  const stored = new Set(ofCloud.map(({ contentId }) => contentId));
-  const notStored = wantedOf(listed, job.intent).filter(
-    ({ contentId }) => !stored.has(contentId) && !otherParcels.has(contentId),
-  );
+  const done = new Set([...ofCloud, ...leftOut].map(({ contentId }) => contentId));
+  const notStored = wantedOf(listed, asked).filter(({ contentId }) => !done.has(contentId));
   if (notStored.length > 0) {
     return notStored.map(({ description, contentId }) => verbatim(description ?? contentId));
   }
-  const { media } = job.intent;
+  const { media } = asked;
   const isNothing = media === "pictures" ? ofCloud.every(isVideo) : ofCloud.length === 0;
   return isNothing && media !== "list" ? [phrase(media === "pictures" ? "anyImages" : "anyMedia")] : [];
 }
@@ -141,16 +160,18 @@ export function judge(
   packages: Packages,
   { findMissing, isUnsure }: { findMissing: FindMissing; isUnsure: boolean },
 ): Completeness {
+  const asked = askedOf(running, packages);
   const manifests = manifestsOf(packages);
-  const expected = expectedWith(running.job.intent, manifests);
-  const found = missingOf({ running, packages }, expected, findMissing);
+  const expected = expectedWith(asked, manifests);
+  const found = missingOf({ running, asked, packages }, expected, findMissing);
   const mayBeMore = isUnsure || isNotLookedFor(expected, manifests);
   const missing = mayBeMore && found.length === 0 ? [phrase("moreMedia")] : found;
   return {
     complete: missing.length === 0,
     missing,
     expected,
-    leftOut: leftOutOf(running),
+    leftOut: leftOutOf(running, asked),
+    recording: asked.recording,
   };
 }
 
