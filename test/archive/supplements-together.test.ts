@@ -176,6 +176,23 @@ describe("archive: supplements and whose recording their package names", () => {
     });
   }
 
+  it("are not what a message waits for that says the video is another parcel's: it has a job of its own", async () => {
+    await archiving(async (opened, { cloud }, root) => {
+      cloud.have = [image, video];
+      const submission = await opened.runner.submit(bare({ settleMs: 2_000 }));
+      await until(() => submission.running?.state === "waiting", "it has stored all of the list");
+      const said = bare(recordingOf("taken"));
+      assert.equal((await archive(opened, said)).manifest.recording?.recording, "taken");
+      assert.equal((await submission.end()).wasThere, true);
+      submission.messageSent();
+      const items = [...(await readPackages(root)).values()].flatMap((manifest) => manifest.items);
+      assert.deepEqual(
+        items.map(({ contentId }) => contentId),
+        [image.id],
+      );
+    });
+  });
+
   it("wait for the video that was started for the parcel", async () => {
     await archiving(async (opened, { cloud }) => {
       await archive(opened, measured([], recordingOf("own")));

@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
-import type { Intent } from "../../packages/intent.ts";
+import type { Intent, IntentFacts } from "../../packages/intent.ts";
 import { isSameWork, type Wanted } from "../run/active-jobs.ts";
 import { bringsAnswer } from "../seal/addition.ts";
 import type { Archive } from "../run/archive.ts";
 import type { ExistingPackage } from "../seal/existing-packages.ts";
-import { answerOf, isOtherAnswer, keysOfJob } from "../table/job-keys.ts";
+import { answerOf, isOtherAnswer, keysOfJob, type Answer } from "../table/job-keys.ts";
 import type { JobWork } from "../steps/job-work.ts";
 import type { OpenJob } from "../table/open-job.ts";
-import { expectedOf, isSatisfied } from "../steps/required-media.ts";
+import { expectedOf, isSatisfied, otherParcelsVideo } from "../steps/required-media.ts";
 import { expectedWith, isNotLookedFor, withRecording } from "../steps/with-existing.ts";
 import type { ArchiveWarning } from "../run/runner-options.ts";
 import { RunningJob } from "../run/running-job.ts";
@@ -46,7 +46,7 @@ export class CollectingJobs {
   async submit(intent: Intent): Promise<Submission> {
     const { active } = this.#archive;
     const { transactionId } = intent;
-    const wanted = { expected: expectedOf(intent), answer: answerOf(intent) };
+    const wanted = wantedBy({ intent, answer: answerOf(intent) });
     const keys = keysOfJob({ intent, transactionId, answer: wanted.answer });
     const [key] = keys;
     if (key === undefined) {
@@ -74,11 +74,10 @@ export class CollectingJobs {
 
   /** To be called with a job of an earlier run: a message that is sent again joins it. */
   resumed(running: RunningJob): void {
-    const { key, intent, answer } = running.job;
+    const { key, intent } = running.job;
     if (key !== null && intent.sequence === null) {
-      const wanted = { expected: expectedOf(intent), answer };
       const job = Promise.resolve(running);
-      const forget = this.#archive.active.add(key, { ...wanted, job, resumed: running });
+      const forget = this.#archive.active.add(key, { ...wantedBy(running.job), job, resumed: running });
       running.end.whenSettled(forget);
     }
   }
@@ -116,9 +115,7 @@ export class CollectingJobs {
       return resumed;
     }
     const idle = key === null ? [] : openJobs.idle.ofKey(key);
-    const same = idle.find((job) =>
-      isSameWork({ expected: expectedOf(job.intent), answer: job.answer }, wanted),
-    );
+    const same = idle.find((job) => isSameWork(wantedBy(job), wanted));
     if (same !== undefined) {
       return run(same);
     }
@@ -139,4 +136,8 @@ export class CollectingJobs {
     }
     return new Submission(begun, { repeatedUntil: this.#options.repeatedUntil });
   }
+}
+
+function wantedBy({ intent, answer }: { intent: IntentFacts; answer: Answer }): Wanted {
+  return { expected: expectedOf(intent), othersVideo: otherParcelsVideo(intent), answer };
 }

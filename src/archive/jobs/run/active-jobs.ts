@@ -1,4 +1,4 @@
-import type { Expected } from "../../packages/manifest.ts";
+import type { Expected, LeftOut } from "../../packages/manifest.ts";
 import { includesAll } from "../steps/required-media.ts";
 import { isOtherAnswer, type Answer } from "../table/job-keys.ts";
 import type { RunningJob } from "./running-job.ts";
@@ -7,6 +7,8 @@ import type { Archived } from "../seal/job-results.ts";
 /** What a job is to archive, and the measurement that it brings. */
 export interface Wanted {
   readonly expected: Expected;
+  /** Whose the video of its transaction is, if it is another parcel's. */
+  readonly othersVideo: LeftOut["reason"] | undefined;
   readonly answer: Answer;
 }
 
@@ -60,6 +62,7 @@ export function isSameWork(atWork: Wanted, wanted: Wanted): boolean {
   return (
     !isOtherAnswer(wanted.answer, atWork.answer) &&
     (wanted.answer.raw === null || wanted.answer.raw === atWork.answer.raw) &&
+    (wanted.othersVideo === undefined || atWork.othersVideo !== undefined) &&
     includesAll(atWork.expected, wanted.expected)
   );
 }
