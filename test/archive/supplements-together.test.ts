@@ -94,6 +94,21 @@ describe("archive: supplements and what their package was to hold", () => {
     });
   });
 
+  it("are not completed by an earlier one, which was made when less was asked for", async () => {
+    await archiving(async (opened, { cloud, device }, root) => {
+      await archive(opened, measured([], recordingOf("own")));
+      cloud.have = [image, video];
+      assert.equal((await archive(opened, bare())).complete, true);
+      cloud.have = [image, video, depth];
+      const last = await archive(opened, measured(["annotated"], recordingOf("own")));
+      assert.equal(last.complete, false);
+      assert.deepEqual((await verify(root)).said, [`incomplete ${last.path}`]);
+      device.pictures = ["annotated"];
+      await archive(opened, measured(["annotated"]));
+      assert.deepEqual((await verify(root)).said, []);
+    });
+  });
+
   it("count an entry that is named twice", async () => {
     await archiving(async (opened, { cloud }) => {
       await archive(
