@@ -1,8 +1,12 @@
 import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { rebuildIndex } from "../../src/archive/maintenance/commands.ts";
 import type { Archived } from "../../src/archive/jobs/seal/job-results.ts";
 import type { Intent } from "../../src/archive/packages/intent.ts";
 import { withFolder } from "../media/support.ts";
 import { verify } from "./packages.ts";
+import { databaseOf } from "./store.ts";
 import { ScriptedCloud, ScriptedDevice, videoOf } from "./scripted-sources.ts";
 import { intentOf, openArchive, readPackages, until, type Opened } from "./support.ts";
 
@@ -39,19 +43,21 @@ interface Sources {
   readonly device: ScriptedDevice;
 }
 
-async function archiving(
-  body: (opened: Opened, sources: Sources, root: string) => Promise<void>,
-): Promise<void> {
-  await withFolder(async (root) => {
-    const cloud = new ScriptedCloud(image);
-    const device = new ScriptedDevice();
-    const opened = await openArchive(root, undefined, { cloud: () => cloud, device: () => device });
-    try {
-      await body(opened, { cloud, device }, root);
-    } finally {
-      await opened.close();
-    }
-  });
+type Body = (opened: Opened, sources: Sources, root: string) => Promise<void>;
+
+async function archiving(body: Body): Promise<void> {
+  await withFolder((root) => archivingIn(root, body));
+}
+
+async function archivingIn(root: string, body: Body): Promise<void> {
+  const cloud = new ScriptedCloud(image);
+  const device = new ScriptedDevice();
+  const opened = await openArchive(root, undefined, { cloud: () => cloud, device: () => device });
+  try {
+    await body(opened, { cloud, device }, root);
+  } finally {
+    await opened.close();
+  }
 }
 
 describe("archive: supplements and what their package was to hold", () => {
@@ -106,6 +112,24 @@ describe("archive: supplements and what their package was to hold", () => {
       device.pictures = ["annotated"];
       await archive(opened, measured(["annotated"]));
       assert.deepEqual((await verify(root)).said, []);
+    });
+  });
+
+  it("are judged by their own message if the manifest of an earlier version says no rule and no recording", async () => {
+    await withFolder(async (root) => {
+      await archivingIn(root, async (opened) => {
+        const { folder, manifest } = await archive(opened, measured(["annotated"], recordingOf("taken")));
+        const { expected, leftOut, recording, ...earlier } = manifest;
+        assert.ok(expected !== undefined && leftOut !== undefined && recording !== null);
+        await writeFile(join(folder, "manifest.json"), JSON.stringify(earlier));
+      });
+      await rebuildIndex(root, { database: databaseOf(root) });
+      await archivingIn(root, async (opened, { cloud }) => {
+        cloud.have = [image, video];
+        const { complete, manifest } = await archive(opened, bare());
+        assert.deepEqual([complete, manifest.items.map(({ contentId }) => contentId)], [true, [video.id]]);
+        assert.equal(manifest.recording, null);
+      });
     });
   });
 
