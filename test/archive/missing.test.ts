@@ -104,6 +104,21 @@ describe("archive: what is listed as missing", () => {
       assert.deepEqual(await missing(root), []);
     }));
 
+  it("is a supplement without what it asks for, although its package is complete", () =>
+    withFolder(async (root) => {
+      await fillArchive(root, ["1", "2"], () => ({ expect: ["video/mp4"], onIncomplete: "keep" }));
+      const [first, last] = ["min", "max"].map((one) => `(SELECT ${one}(archived_at) FROM packages)`);
+      changeDatabase(
+        databaseOf(root),
+        `UPDATE packages SET transaction_id = '1', supplements_sha256 =
+          (SELECT manifest_sha256 FROM packages WHERE archived_at = ${first}) WHERE archived_at = ${last};
+        UPDATE packages SET complete = 1 WHERE archived_at = ${first}`,
+      );
+      assert.deepEqual(idsOf(await missing(root)), ["incomplete 1"]);
+      changeDatabase(databaseOf(root), `UPDATE packages SET complete = 1 WHERE archived_at = ${last}`);
+      assert.deepEqual(await missing(root), []);
+    }));
+
   it("is what is older than any number of deleted packages", () =>
     withFolder(async (root) => {
       await post(root, ["old 1", "old 2", "old 3"]);

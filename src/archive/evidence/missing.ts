@@ -78,14 +78,17 @@ function jobsWithoutPackage(values: readonly SqlValue[]): Statement {
   };
 }
 
+/** A supplement is complete by all that was asked for before it, so an earlier package does not complete it. */
 function incompletePackages(values: readonly SqlValue[]): Statement {
+  const isLater = "(p.supplements_sha256 IS NULL OR archived_at >= p.archived_at)";
   return {
     sql: `SELECT p.* FROM packages p
       WHERE p.archived_at >= ? AND p.archived_at < ? AND p.complete = 0
         AND NOT EXISTS
-          (SELECT 1 FROM packages WHERE lower(transaction_id) = lower(p.transaction_id) AND complete = 1)
+          (SELECT 1 FROM packages
+            WHERE lower(transaction_id) = lower(p.transaction_id) AND complete = 1 AND ${isLater})
         AND NOT EXISTS (SELECT 1 FROM packages
-          WHERE supplements_sha256 = coalesce(p.supplements_sha256, p.manifest_sha256) AND complete = 1)
+          WHERE supplements_sha256 = coalesce(p.supplements_sha256, p.manifest_sha256) AND complete = 1 AND ${isLater})
       ORDER BY p.archived_at DESC, p.indexed_order DESC LIMIT ? OFFSET ?`,
     values,
   };
