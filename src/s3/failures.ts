@@ -52,6 +52,9 @@ const passingCodes: ReadonlySet<string> = new Set([
 ]);
 /** How object stores say that an object must not be deleted: S3 has no code for it. */
 const protection = /object ?lock|\bworm\b|immutab|protected|retention|retained|(?:legal|active) ?hold/i;
+/** How they say that a bucket has no Object Lock, and not that a request needs something else because of it. */
+const noLock =
+  /(?:missing|without|no|not have) (?:an? )?object ?lock|object ?lock (?:is )?(?:disabled|not (?:configured|enabled|supported))/i;
 const busyStatus: ReadonlySet<number> = new Set([429, 503]);
 const brokenStatus: ReadonlySet<number> = new Set([500, 502, 504]);
 
@@ -128,7 +131,7 @@ function sentenceOf(error: BucketRefusal): SentenceKey {
   if (known !== undefined) {
     return known;
   }
-  if (/object lock/i.test(error.message)) {
+  if (noLock.test(error.message)) {
     return "bucketNoLock";
   }
   if (isDenied(error)) {

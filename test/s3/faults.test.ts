@@ -105,6 +105,20 @@ describe("a bucket that fails", () => {
       sentence: "bucketMissing",
       said: "has no bucket evidence",
     },
+    "it demands a header of what it is to protect": {
+      fault: {
+        status: 400,
+        code: "InvalidRequest",
+        message: "HTTP header is required for Put Object requests with Object Lock parameters",
+      },
+      sentence: "bucketFailed",
+      said: "header is required",
+    },
+    "it protects the object that is to be replaced": {
+      fault: { status: 403, code: "AccessDenied", message: "Object is WORM protected by Object Lock" },
+      sentence: "bucketDenied",
+      said: "Object is WORM protected",
+    },
     "no connection lasts": { fault: "reset", sentence: "bucketUnreachable", said: "127.0.0.1" },
   };
   for (const [when, { fault, sentence, said }] of Object.entries(lasting)) {
@@ -132,6 +146,22 @@ describe("a bucket that fails", () => {
       await other.close();
       await server.close();
     }
+  }
+
+  const withoutLock = [
+    "Bucket is missing Object Lock Configuration",
+    "Bucket is missing ObjectLockConfiguration",
+    "bucket object lock not configured",
+    "Object Lock is not enabled on this bucket.",
+  ];
+  for (const message of withoutLock) {
+    it(`has no Object Lock if it says: ${message}`, async () => {
+      failFirst(100, { status: 400, code: "InvalidRequest", message });
+      const retainUntil = new Date(Date.now() + 60_000);
+      await assert.rejects(bucket.store("a", sourceOf(content), { retainUntil }), {
+        sentence: "bucketNoLock",
+      });
+    });
   }
 
   it("says so if it is a web server, or none at all", async () => {

@@ -20,7 +20,12 @@ export interface StubRequest {
 export type Fault =
   | { readonly left: () => void }
   | { readonly status: number; readonly text: string }
-  | { readonly status: number; readonly code: string; readonly headers?: Record<string, string> }
+  | {
+      readonly status: number;
+      readonly code: string;
+      readonly headers?: Record<string, string>;
+      readonly message?: string;
+    }
   | "cut"
   | "lost"
   | "reset";
@@ -45,9 +50,13 @@ interface StubOptions {
   readonly hasLock?: boolean;
   /** Whether the bucket keeps versions: then even a protected object can be hidden, and is kept as an earlier one. */
   readonly hasVersions?: boolean;
+  /** Whether the bucket retains each object for a month, as its owner can set it: then it has Object Lock and versions. */
+  readonly hasDefaultRetention?: boolean;
   /** The entries on one page of a listing. */
   readonly pageSize?: number;
 }
+
+const monthMs = 30 * 86_400_000;
 
 /** An object store in memory with one bucket, `evidence`, that can be made to fail. It does not check signatures. */
 export interface BucketStub {
@@ -65,8 +74,9 @@ export interface BucketStub {
 
 export async function startStub({
   conditions = "obeyed",
-  hasLock = false,
-  hasVersions = false,
+  hasDefaultRetention = false,
+  hasLock = hasDefaultRetention,
+  hasVersions = hasDefaultRetention,
   pageSize = 1_000,
 }: StubOptions = {}): Promise<BucketStub> {
   const begun = new Date();
@@ -96,7 +106,7 @@ export async function startStub({
     } else if (typeof fault === "object" && "text" in fault) {
       response.writeHead(fault.status, { "content-type": "text/plain" }).end(fault.text);
     } else if (typeof fault === "object" && "code" in fault) {
-      refuse(response, fault.status, fault.code, fault.headers);
+      refuse(response, fault.status, fault.code, fault.headers, fault.message);
     } else if (bucket !== "evidence") {
       refuse(response, 404, "NoSuchBucket");
     } else {
@@ -118,11 +128,23 @@ export async function startStub({
       return fail(412, "PreconditionFailed");
     }
     if (headers["x-amz-object-lock-mode"] !== undefined && !hasLock) {
-      return fail(400, "InvalidRequest", "Bucket is missing Object Lock Configuration");
+      return fail(400, "InvalidRequest", "Bucket is missing ObjectLockConfiguration");
     }
     const upload = uploads.get(query.get("uploadId") ?? "");
     if (query.has("uploadId") && upload === undefined) {
       return fail(404, "NoSuchUpload");
+    }
+    const md5 = headers["content-md5"];
+    if (md5 !== undefined && md5 !== createHash("md5").update(body).digest("base64")) {
+      return fail(400, "BadDigest");
+    }
+    if (method === "PUT" && md5 === undefined && isLocked(upload ?? { headers: keptOf(headers) })) {
+      const what = upload === undefined ? "Object" : "Part";
+      return fail(
+        400,
+        "InvalidRequest",
+        `Content-MD5 OR x-amz-checksum- HTTP header is required for Put ${what} requests with Object Lock parameters`,
+      );
     }
     if (method === "GET" && query.has("uploads")) {
       return send(200, xmlOfUploads(query.get("prefix") ?? ""));
@@ -186,6 +208,16 @@ export async function startStub({
       ...own,
       "content-range": `bytes ${first}-${last}/${total}`,
     });
+  }
+
+  /** What it keeps of the headers of an object, and until when it retains it. */
+  function keptOf(headers: IncomingMessage["headers"]): Readonly<Record<string, string>> {
+    const until = new Date(Date.now() + monthMs).toISOString();
+    const retained = { "x-amz-object-lock-mode": "GOVERNANCE", "x-amz-object-lock-retain-until-date": until };
+    const kept = Object.entries(headers).flatMap(([name, value]) =>
+      /^(?:content-type$|x-amz-meta-|x-amz-object-lock-)/.test(name) ? [[name, String(value)]] : [],
+    );
+    return { ...(hasDefaultRetention ? retained : {}), ...Object.fromEntries(kept) };
   }
 
   function serveUpload({ method, query, body }: StubRequest, upload: Upload, { send, fail }: Answer): void {
@@ -289,6 +321,10 @@ function refuse(
   response.end(`<?xml version="1.0"?>\n<Error><Code>${code}</Code><Message>${message}</Message></Error>`);
 }
 
+function isLocked({ headers }: Pick<Stored, "headers">): boolean {
+  return headers["x-amz-object-lock-mode"] !== undefined;
+}
+
 function isProtected({ headers }: Stored): boolean {
   const until = Date.parse(headers["x-amz-object-lock-retain-until-date"] ?? "");
   return until > Date.now() || headers["x-amz-object-lock-legal-hold"] === "ON";
@@ -296,13 +332,4 @@ function isProtected({ headers }: Stored): boolean {
 
 function etagOf(body: Buffer): string {
   return `"${createHash("md5").update(body).digest("hex")}"`;
-}
-
-/** What a store keeps of the headers of an object. */
-function keptOf(headers: IncomingMessage["headers"]): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    Object.entries(headers).flatMap(([name, value]) =>
-      /^(?:content-type$|x-amz-meta-|x-amz-object-lock-)/.test(name) ? [[name, String(value)]] : [],
-    ),
-  );
 }
