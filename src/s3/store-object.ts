@@ -87,14 +87,14 @@ async function storeAtOnce(
   key: string,
   { bytes, sha256, read }: UploadSource,
   headers: Headers,
-  { isNew, retainUntil }: StoreOptions,
+  { isNew }: StoreOptions,
 ): Promise<Stored> {
   // One byte more than expected shows that a file has grown.
   const body = await read(0, bytes + 1);
   if (body.length !== bytes || sha256Of(body) !== sha256) {
     return "changed";
   }
-  const own = { ...headers, ...condition(isNew), ...(retainUntil === undefined ? {} : md5Of(body)) };
+  const own = { ...headers, ...condition(isNew), ...md5Of(body) };
   const answer = await requests.sendForText({ method: "PUT", key, headers: own, body });
   // A server that is no object store may answer anything with 200.
   return answer.headers["etag"] !== undefined || (await isStored(requests, key, { bytes, sha256 }))
@@ -114,7 +114,7 @@ async function storeInParts(
     const uploadId = childText(readXml(text), "UploadId") ?? notS3();
     let parts: readonly string[] | undefined;
     try {
-      parts = await sendParts(requests, key, uploadId, source, options);
+      parts = await sendParts(requests, key, uploadId, source);
       if (parts !== undefined && (await complete(requests, key, uploadId, parts, source, options))) {
         return "stored";
       }
@@ -139,7 +139,6 @@ async function sendParts(
   key: string,
   uploadId: string,
   { bytes, sha256, read }: UploadSource,
-  { retainUntil }: StoreOptions,
 ): Promise<readonly string[] | undefined> {
   const hash = createHash("sha256");
   const etags: string[] = [];
@@ -154,7 +153,7 @@ async function sendParts(
       method: "PUT",
       key,
       query: { partNumber: String(etags.length + 1), uploadId },
-      ...(retainUntil === undefined ? {} : { headers: md5Of(body) }),
+      headers: md5Of(body),
       body,
     });
     etags.push(String(headers["etag"] ?? ""));
@@ -229,7 +228,15 @@ function condition(isNew = false): Headers {
   return isNew ? { "if-none-match": "*" } : {};
 }
 
-/** Stores demand it for what they are to protect, in addition to the SHA-256 in the signature. */
+/**
+ * Object stores demand it for what they are to protect, in addition to the SHA-256 in the signature, and a bucket may protect
+ * everything by itself. All know this header; newer ones for other checksums make some refuse the request.
+ */
 function md5Of(body: Buffer): Headers {
-  return { "content-md5": createHash("md5").update(body).digest("base64") };
+  try {
+    return { "content-md5": createHash("md5").update(body).digest("base64") };
+  } catch {
+    // Where only the algorithms of FIPS may be used there is no MD5, and most buckets do without.
+    return {};
+  }
 }
