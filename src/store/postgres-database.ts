@@ -7,6 +7,7 @@ import {
   closedPostgresError,
   isConflict,
   isFromServer,
+  isOfTransaction,
   postgresError,
   schemaName,
 } from "./postgres-failures.ts";
@@ -167,7 +168,7 @@ export class PostgresDatabase implements Database {
     try {
       return await work(client);
     } catch (error) {
-      isUsable &&= isFromServer(error);
+      isUsable &&= isOfTransaction(error);
       throw error;
     } finally {
       this.#running.delete(client);

@@ -47,10 +47,18 @@ export function isRefused(error: unknown): error is DimensionerError {
   );
 }
 
-/** Whether PostgreSQL has reported the error; otherwise it is one of the connection, which is of no further use. */
+/** Whether PostgreSQL has reported the error; otherwise it is one of the connection. */
 export function isFromServer(error: unknown): boolean {
   // Errors of the system have codes as well, such as ECONNRESET. PostgreSQL's have five characters.
   return codeOf(error).length === 5 && error instanceof Error && "severity" in error;
+}
+
+/**
+ * Whether a transaction failed because of its own values or of another transaction, and would have failed on any connection.
+ * Everything else may be a matter of the connection: it may lead to a server that only copies another one since a failover.
+ */
+export function isOfTransaction(error: unknown): boolean {
+  return isFromServer(error) && (isConflict(error) || refusals.has(codeOf(error).slice(0, 2)));
 }
 
 /** Creates the ERR_STORE for a connection that could not be opened, or for a transaction that failed. */

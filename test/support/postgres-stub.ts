@@ -9,7 +9,8 @@ export interface PostgresStub {
 }
 
 const authenticated = message("R", 0);
-const ready = message("Z", "I");
+/** The server waits for the next query. */
+export const ready = message("Z", "I");
 
 /** Answers each query with a version of PostgreSQL. */
 export async function serveVersion(version: string): Promise<PostgresStub> {
@@ -57,7 +58,7 @@ async function serve(begin: (socket: Socket) => void): Promise<PostgresStub> {
 }
 
 /** A message of the protocol: its type, its length and what it contains; a number is an Int32. */
-function message(type: string, ...parts: readonly (Buffer | string | number)[]): Buffer {
+export function message(type: string, ...parts: readonly (Buffer | string | number)[]): Buffer {
   const body = Buffer.concat(
     parts.map((part) => {
       if (typeof part !== "number") {
