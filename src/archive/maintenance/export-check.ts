@@ -1,10 +1,11 @@
 import { basename, dirname, join } from "node:path";
 import type { ArchiveNote, Finding, Unchecked } from "../../model/archive-reports.ts";
-import { exists, manifestFileName, plainDisk, type ReadDisk } from "../archive-disk.ts";
+import { exists, manifestFileName, namesIn, plainDisk, type ReadDisk } from "../archive-disk.ts";
 import { openPlain } from "../packages/package-files.ts";
 import type { FileHasher } from "./file-hasher.ts";
 import { sayUnreadable } from "./say-unreadable.ts";
 import type { SeenPackages } from "./seen-packages.ts";
+import { isLeftOut } from "./walk-packages.ts";
 
 /** The hashes of all other files of an export, as `sha256sum` reads them. */
 export const sumsName = "SHA256SUMS";
@@ -65,6 +66,12 @@ export async function* checkExport({ folder, hasher, seen }: ExportCheckParts): 
     const name = `${ofPackages}${path}`;
     if (!sums.has(`${name}/${manifestFileName}`)) {
       yield { kind: "stray", path: name, problem };
+    }
+  }
+  // Neither an archive's own folder nor that of a system is in an export.
+  for (const name of await namesIn(join(folder, exportedPackagesName), disk)) {
+    if (isLeftOut(name)) {
+      yield { kind: "stray", path: `${ofPackages}${name}`, problem };
     }
   }
   for await (const name of filesBeside(folder, disk)) {

@@ -21,6 +21,8 @@ export interface OpenedPlace extends Place {
 interface OpenPlaceOptions {
   readonly disk?: ArchiveDisk | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** The named folder has the packages of an export: no archive above it is its own, and it has no state folder. */
+  readonly isExport?: boolean;
 }
 
 /**
@@ -30,7 +32,7 @@ interface OpenPlaceOptions {
  */
 export async function openPlace(
   named: string | FilesLocation,
-  { disk = plainDisk, signal }: OpenPlaceOptions,
+  { disk = plainDisk, signal, isExport = false }: OpenPlaceOptions,
 ): Promise<OpenedPlace> {
   const isWhole = typeof named !== "string";
   const location = isWhole ? named : namedFiles(named);
@@ -38,7 +40,7 @@ export async function openPlace(
     return await openBucket(location, isWhole, signal);
   }
   const found = await findPlace(location.path, disk);
-  const place = isWhole ? await wholePlace(found.start, disk) : found;
+  const place = isWhole ? await wholePlace(found.start, disk) : isExport ? exportedPlace(found.start) : found;
   const files = new FolderFiles(place.root, disk);
   return { ...place, files, disk, location: files.name, key: place.root, close: () => files.close() };
 }
@@ -67,4 +69,8 @@ async function openBucket(
 /** A store's own place is never a part of another archive, also before it has a state folder. */
 async function wholePlace(root: string, disk: ReadDisk): Promise<Place> {
   return { root, start: root, hasState: await exists(join(root, stateFolderName), disk) };
+}
+
+function exportedPlace(root: string): Place {
+  return { root, start: root, hasState: false };
 }

@@ -106,10 +106,10 @@ export class Verification {
     const { databases = [], mayUseThread = availableParallelism() > 1, signal } = this.#options;
     const named = this.#folder;
     const exported = typeof named === "string" ? await findExport(named, this.#options.disk) : undefined;
-    const place = await openPlace(
-      exported === undefined ? named : join(exported, exportedPackagesName),
-      this.#options,
-    );
+    const place =
+      exported === undefined
+        ? await openPlace(named, this.#options)
+        : await openPlace(join(exported, exportedPackagesName), { ...this.#options, isExport: true });
     const { root, start, hasState, disk } = place;
     const hasher = new FileHasher({ disk, signal, mayUseThread });
     this.#opened.push(place, hasher, this.#indexes);
@@ -149,7 +149,7 @@ export class Verification {
 
   async *#walk(work: Work): AsyncGenerator<Finding> {
     const { root, start, hasState } = work.place;
-    let isArchive = hasState;
+    let isArchive = hasState || work.exported !== undefined;
     const strays: Finding[] = [];
     const unfinished = new UnfinishedPackages(work.place.files.kind, work.pruned);
     const check = async (entry: WalkEntry): Promise<readonly Finding[]> => {

@@ -116,7 +116,7 @@ export async function* walkPackages(
     }
     for await (const entry of await disk.opendir(folder)) {
       const entryPath = path === "" ? entry.name : `${path}/${entry.name}`;
-      if (entry.name === stateFolderName || (path === "" && foldersOfSystem.has(entry.name))) {
+      if (path === "" && isLeftOut(entry.name)) {
         continue;
       }
       const inner = join(folder, entry.name);
@@ -140,6 +140,11 @@ export async function* walkPackages(
     const problem = error instanceof Error ? error.message : String(error);
     yield { kind: "unreadable", path, problem, error };
   }
+}
+
+/** Whether a walk leaves out what has this name in the folder of packages. */
+export function isLeftOut(name: string): boolean {
+  return name === stateFolderName || foldersOfSystem.has(name);
 }
 
 /** The names in a package that its manifest does not name. */

@@ -1,0 +1,81 @@
+import assert from "node:assert/strict";
+import { appendFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { withPackages } from "../../src/archive/evidence/with-source.ts";
+import { saveExport } from "../../src/archive/export/export-packages.ts";
+import { encodeLine } from "../../src/archive/files/checked-lines.ts";
+import { withFolder } from "../media/support.ts";
+import { copiesOfArchive, verify } from "./packages.ts";
+import { readZip } from "./read-zip.ts";
+import { databaseOf } from "./store.ts";
+import { sha256Of } from "./support.ts";
+
+async function exportTo(folder: string, root: string): Promise<void> {
+  const place = { folder: root, database: databaseOf(root), operation: "export" };
+  const path = await withPackages(
+    place,
+    { by: "all", value: undefined, limit: 100 },
+    async (files, found) => {
+      const target = { folder: dirname(folder), filename: "a.zip", ifExists: "rename" } as const;
+      const onProgress = () => undefined;
+      const options = { language: "en-US", target, signal: undefined, onProgress } as const;
+      return (await saveExport(files, found, options)).output.path;
+    },
+  );
+  for (const { name, content } of await readZip(path)) {
+    await mkdir(dirname(join(folder, name)), { recursive: true });
+    await writeFile(join(folder, name), content);
+  }
+}
+
+describe("archive: an extracted export that was changed", () => {
+  const archive = copiesOfArchive(["m0", "m1"]);
+
+  it("cannot say of its packages that they were deleted because of their age", () =>
+    withFolder((to) =>
+      archive.withArchive(async (root) => {
+        const folder = join(to, "claim");
+        await exportTo(folder, root);
+        const [path = ""] = archive.paths;
+        const manifest = await readFile(join(folder, "packages", path, "manifest.json"));
+        const { items } = JSON.parse(String(manifest)) as { items: { path: string }[] };
+        const [lost = "", changed = ""] = items.map((item) => item.path);
+        await rm(join(folder, "packages", path, lost));
+        await appendFile(join(folder, "packages", path, changed), "!");
+        const state = join(folder, "packages", ".dimensioner-archive");
+        await mkdir(state);
+        const line = {
+          at: new Date().toISOString(),
+          path,
+          sha256: sha256Of(manifest),
+          transactionId: null,
+          transactionReference: null,
+          archived: "2026-11-02T09:14:31.870Z",
+          files: 2,
+          bytes: 1,
+        };
+        await writeFile(join(state, "pruned.jsonl"), encodeLine(line));
+        for (const named of [folder, join(folder, "packages")]) {
+          const { report, said } = await verify(named, null);
+          assert.equal(report.verdict, "wrong");
+          assert.deepEqual(said.toSorted(), [
+            `changed ${path}/${changed}`,
+            `missing ${path}/${lost}`,
+            "stray packages/.dimensioner-archive",
+          ]);
+        }
+      }),
+    ));
+
+  it("is told from the archive in whose folder it was extracted", () =>
+    withFolder((to) =>
+      archive.withArchive(async (root) => {
+        await mkdir(join(to, ".dimensioner-archive"));
+        const folder = join(to, "claims", "claim");
+        await mkdir(dirname(folder));
+        await exportTo(folder, root);
+        const { report, said } = await verify(folder, null);
+        assert.deepEqual([report.verdict, report.packages, said], ["ok", 2, []]);
+      }),
+    ));
+});
