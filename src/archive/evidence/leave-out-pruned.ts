@@ -42,11 +42,11 @@ export async function leaveOutPruned(
   return packages.filter((one) => !gone.includes(one) || !pruned.has(one.sha256));
 }
 
-/** Whether the package that the index lists is not there, or another one is in its place. */
-async function isGone({ root, disk }: ArchiveFiles, { path, sha256 }: IndexedPackage): Promise<boolean> {
+/** Whether the package that the index lists is not there, or another one is in its place: one of another job. */
+async function isGone({ root, disk }: ArchiveFiles, { id, path }: IndexedPackage): Promise<boolean> {
   try {
     const found = await loadManifestWithin(root, `${path}/${manifestFileName}`, disk);
-    return found === "none" || (found !== "damaged" && found.sha256 !== sha256);
+    return found === "none" || (found !== "damaged" && found.manifest.job !== id);
   } catch (error) {
     // A bucket that fails would fail for each package. What cannot be read is there.
     if (isDimensionerError(error)) {

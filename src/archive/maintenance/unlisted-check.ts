@@ -1,10 +1,9 @@
 import { basename } from "node:path";
 import type { Finding, Unchecked } from "../../model/archive-reports.ts";
 import type { SqlValue } from "../../store/database.ts";
-import { manifestFileName } from "../archive-disk.ts";
 import type { CheckParts } from "./check-parts.ts";
 import type { IndexReader } from "./index-reader.ts";
-import { loadManifestWithin } from "./load-manifest-within.ts";
+import { isPruned } from "./is-pruned.ts";
 import type { SeenPackages } from "./seen-packages.ts";
 
 const unlisted = `SELECT seen_order, path, sha256, job FROM seen
@@ -14,19 +13,12 @@ const unlisted = `SELECT seen_order, path, sha256, job FROM seen
  * Selects packages of the index's own store that the index does not list. They may have been archived while it was
  * read, or be about to be listed.
  */
-export async function* checkUnlisted(
-  index: IndexReader,
-  { root, disk, seen, pruned }: CheckParts,
-): AsyncGenerator<Finding> {
-  for await (const row of seen.pages(unlisted, [JSON.stringify(index.chains)])) {
+export async function* checkUnlisted(index: IndexReader, parts: CheckParts): AsyncGenerator<Finding> {
+  for await (const row of parts.seen.pages(unlisted, [JSON.stringify(index.chains)])) {
     const [path, sha256] = [String(row["path"]), String(row["sha256"])];
     const isKnown = await index.isKnown({ job: String(row["job"]), sha256, path });
     // It may have been deleted since, or it was deleted and restored.
-    const isGone =
-      !isKnown &&
-      (await pruned?.has(sha256)) === true &&
-      (await loadManifestWithin(root, `${path}/${manifestFileName}`, disk)) === "none";
-    if (!isKnown && !isGone) {
+    if (!isKnown && !(await isPruned({ path, sha256 }, parts))) {
       const problem =
         "the index does not list this package: the database is an older copy, or the package was copied or restored";
       yield { kind: "unlisted", path, problem };

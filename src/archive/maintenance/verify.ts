@@ -14,6 +14,7 @@ import { checkChain } from "./chain-check.ts";
 import { checkComplete } from "./incomplete-check.ts";
 import { checkExport, exportedPackagesName, findExport, noteNeighbours } from "./export-check.ts";
 import { FileHasher } from "./file-hasher.ts";
+import { isPruned } from "./is-pruned.ts";
 import { inParallel } from "./in-parallel.ts";
 import { IndexCheck } from "./index-check.ts";
 import { readDatabase } from "./read-database.ts";
@@ -183,15 +184,15 @@ export class Verification {
     }
   }
 
-  async #checkPackage(entry: WalkedPackage, { seen, hasher, pruned }: Work): Promise<readonly Finding[]> {
-    const { sha256 } = entry;
+  async #checkPackage(entry: WalkedPackage, work: Work): Promise<readonly Finding[]> {
+    const { seen, hasher } = work;
     const findings: Finding[] = [];
     for await (const finding of checkPackage(entry, hasher, this.#totals)) {
       findings.push(finding);
     }
     const isMissing = findings.some(({ kind }) => kind === "missing" || kind === "unreadable");
-    if (isMissing && (await pruned?.has(sha256)) === true) {
-      // The package was deleted while it was checked.
+    if (isMissing && (await isPruned(entry, work))) {
+      // It was deleted while it was checked.
       this.#totals.packages -= 1;
       return [];
     }
