@@ -116,7 +116,7 @@ async function listPackage(bucket: Bucket, key: string): Promise<ReadonlyMap<str
 }
 
 /** As its writer has noted it; what other programs have copied is read. */
-async function sha256OfObject(bucket: Bucket, key: string): Promise<string | undefined> {
+export async function sha256OfObject(bucket: Bucket, key: string): Promise<string | undefined> {
   const head = await bucket.head(key);
   if (head === undefined || head.sha256 !== undefined) {
     return head?.sha256;

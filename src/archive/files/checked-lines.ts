@@ -100,6 +100,13 @@ export async function* readLog(path: string, disk: ReadDisk): AsyncGenerator<str
   }
 }
 
+/** Reads the lines of a log's file alone. */
+export async function* readLogFile(path: string, disk: ReadDisk): AsyncGenerator<string, undefined> {
+  for await (const { lines } of readFrom(path, disk, 0)) {
+    yield* lines;
+  }
+}
+
 /** Reads a log like `readLog`, and later what was added to it. Each line is read once. */
 export class LogReader {
   readonly #path: string;

@@ -4,7 +4,7 @@ import type { ArchiveProgress, CopyReport, NotCopied } from "../../model/archive
 import { isDimensionerError } from "../../errors/dimensioner-error.ts";
 import { readS3Url } from "../../s3/bucket-address.ts";
 import type { Bucket } from "../../s3/bucket.ts";
-import { holdLogName, namesIn, plainDisk, pruneLogName, stateFolderName } from "../archive-disk.ts";
+import { holdLogName, namesIn, plainDisk, stateFolderName } from "../archive-disk.ts";
 import type { CopiedPackage } from "../bucket/copy-package.ts";
 import { inParallel } from "./in-parallel.ts";
 import { sayUnreadable } from "./say-unreadable.ts";
@@ -88,7 +88,7 @@ export class Copying {
         signal?.throwIfAborted();
         yield* this.#count(result);
       }
-      await this.#copyState(root, bucket, keyOf(stateFolderName));
+      await this.#copyState(root, bucket, keyOf);
     } finally {
       await bucket.close();
     }
@@ -103,8 +103,12 @@ export class Copying {
   }
 
   /** The logs say which packages were deleted, and the time stamps when they were there at the latest. */
-  async #copyState(root: string, bucket: Bucket, key: string): Promise<void> {
-    const { copyAnyFile } = await import("../bucket/copy-file.ts");
+  async #copyState(root: string, bucket: Bucket, keyOf: (path: string) => string): Promise<void> {
+    const [{ copyAnyFile }, { copyPruneLog }] = await Promise.all([
+      import("../bucket/copy-file.ts"),
+      import("./copy-prune-log.ts"),
+    ]);
+    this.#bytes += await copyPruneLog(root, bucket, keyOf);
     const state = join(root, stateFolderName);
     const stamps: string[] = [];
     for (const name of await namesIn(join(state, timestampsName), plainDisk)) {
@@ -112,8 +116,8 @@ export class Copying {
       stamps.push(...files.map((file) => `${timestampsName}/${name}/${file}`));
     }
     // The log of time stamps comes last: a line without its time stamp would be reported as a loss.
-    for (const path of [...stamps, pruneLogName, holdLogName, timestampLogName]) {
-      this.#bytes += await copyAnyFile(join(state, path), bucket, `${key}/${path}`);
+    for (const path of [...stamps, holdLogName, timestampLogName]) {
+      this.#bytes += await copyAnyFile(join(state, path), bucket, keyOf(`${stateFolderName}/${path}`));
     }
   }
 }

@@ -56,20 +56,36 @@ async function pruneIndex(
     if (typeof since !== "string") {
       return 0;
     }
-    let waiting: PrunedLine[] = [];
+    const waiting = new Map<string, PrunedLine>();
     for await (const entries of new PruneLogReader(place.root, place.disk).read(since)) {
-      signal?.throwIfAborted();
-      waiting = waiting.concat(entries);
-      while (waiting.length >= linesAtOnce) {
+      for (const line of entries) {
         signal?.throwIfAborted();
-        removed += await removeRows(database, place, waiting.splice(0, linesAtOnce));
+        // A package that was kept after all may be lost later, and its row then shows it.
+        if (line.kept === true) {
+          waiting.delete(keyOf(line));
+          continue;
+        }
+        if (waiting.size >= linesAtOnce) {
+          removed += await removeRows(database, place, take(waiting));
+        }
+        waiting.set(keyOf(line), line);
       }
     }
-    removed += await removeRows(database, place, waiting);
+    removed += await removeRows(database, place, take(waiting));
   } finally {
     await database.close();
   }
   return removed;
+}
+
+function keyOf({ path, sha256 }: PrunedLine): string {
+  return `${sha256} ${path}`;
+}
+
+function take(waiting: Map<string, PrunedLine>): PrunedLine[] {
+  const lines = [...waiting.values()];
+  waiting.clear();
+  return lines;
 }
 
 async function removeRows(
@@ -80,7 +96,7 @@ async function removeRows(
   if (lines.length === 0) {
     return 0;
   }
-  const deleted = new Set(lines.map(({ path, sha256 }) => `${sha256} ${path}`));
+  const deleted = new Set(lines.map(keyOf));
   const [listed = []] = await database.transaction([
     {
       sql: `SELECT package_id, location, manifest_sha256 FROM packages

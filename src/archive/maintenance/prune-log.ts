@@ -25,10 +25,18 @@ const prunedLine = v.object({
   bytes: v.number(),
   /** True: the package was kept after all, although an earlier line says that it was deleted. */
   kept: v.exactOptional(v.literal(true)),
+  /** True: it was kept in the bucket that has this copy of the log, and deleted in the folder that was copied. */
+  copy: v.exactOptional(v.literal(true)),
 });
 
 /** One line of the log of deleted packages. */
 export type PrunedLine = v.InferOutput<typeof prunedLine>;
+
+/** Undefined if it is damaged, or not a line of this log. */
+export function readPrunedLine(text: string): PrunedLine | undefined {
+  const entry = v.safeParse(prunedLine, decodeLine(text), { abortEarly: true });
+  return entry.success ? entry.output : undefined;
+}
 
 /** The log of packages that were deleted because of their age: one line with a checksum for each. */
 export class PruneLog {
@@ -74,8 +82,7 @@ export class PruneLogReader {
         if (text.slice(timeStart, timeEnd) < from && lineStart.test(text)) {
           return [];
         }
-        const entry = v.safeParse(prunedLine, decodeLine(text), { abortEarly: true });
-        return entry.success ? [entry.output] : [];
+        return readPrunedLine(text) ?? [];
       });
     }
   }
