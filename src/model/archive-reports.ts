@@ -60,6 +60,7 @@ export interface ArchiveNote {
   readonly kind:
     | "aside"
     | "earlier-version"
+    | "kept-here"
     | "neighbours"
     | "not-known"
     | "other-folder"

@@ -5,7 +5,7 @@ import { copyArchive, pruneArchive, rebuildIndex } from "../../src/archive/maint
 import { startStub, type BucketStub } from "../support/s3-stub.ts";
 import { useCredentials } from "../support/s3-servers.ts";
 import { withFolder } from "../media/support.ts";
-import { copiesOfArchive, verify } from "./packages.ts";
+import { changeDatabase, copiesOfArchive, verify } from "./packages.ts";
 
 describe("archive: a copy in a bucket of packages that were deleted in the folder because of their age", () => {
   useCredentials();
@@ -87,6 +87,26 @@ describe("archive: a copy in a bucket of packages that were deleted in the folde
       assert.ok(found.includes(`missing-package ${archive.paths[0] ?? ""}`), found.join());
       await pruneArchive(to, { before: new Date("2026-01-01") });
       assert.equal(stub.objects.size, objects);
+    }));
+
+  it("is noted where the database of the folder does not list it any more, and another one there is a finding", () =>
+    withIndex(async (index, root, database) => {
+      const { findings, report } = await verify(to, [database]);
+      assert.deepEqual([findings, report.verdict], [[], "ok"]);
+      assert.deepEqual(
+        report.notes.map(({ kind, text }) => `${kind}: ${text}`),
+        [
+          `other-folder: the store of this database last used the folder ${root}`,
+          `kept-here: 1 package that was deleted in ${root} because of its age is still here`,
+        ],
+      );
+      changeDatabase(database, "DELETE FROM packages WHERE transaction_id = 'm1'");
+      const [path = "", next = ""] = archive.paths;
+      assert.deepEqual(await said([database]), [`unlisted ${next}`]);
+      // In the bucket's own index it must be listed.
+      changeDatabase(index, "DELETE FROM packages WHERE transaction_id = 'm0'");
+      changeDatabase(index, "UPDATE store SET store_id = (SELECT store_id FROM packages LIMIT 1)");
+      assert.deepEqual(await said([index]), [`unlisted ${path}`]);
     }));
 
   it("may be deleted in the bucket by its age, and the next copying changes nothing about that", () =>

@@ -11,6 +11,7 @@ export class OpenedIndexes {
   /** Those that can be read. */
   readonly readable: IndexReader[] = [];
   readonly #opened: IndexReader[] = [];
+  readonly #ofOtherPlaces = new Set<IndexReader>();
   readonly #thread: ToolThread;
   readonly #unchecked: Unchecked[];
   readonly #notes: ArchiveNote[];
@@ -29,6 +30,11 @@ export class OpenedIndexes {
   /** How many packages they list below the checked folder, with how many bytes; null if none can be read. */
   get expected(): { readonly packages: number; readonly bytes: number } | null {
     return this.#expected;
+  }
+
+  /** Whether the packages of its store are elsewhere: this is a copy of them. */
+  isOfOtherPlace(index: IndexReader): boolean {
+    return this.#ofOtherPlaces.has(index);
   }
 
   /** Opens the databases of a path. `below` is the path of the checked folder, as the indexes have it. */
@@ -56,6 +62,7 @@ export class OpenedIndexes {
       const { packages: before = 0, bytes: bytesBefore = 0 } = this.#expected ?? {};
       this.#expected = { packages: packages + before, bytes: bytes + bytesBefore };
       if (index.folder !== null && !(await isFolder(index.folder, key))) {
+        this.#ofOtherPlaces.add(index);
         const text = `the store of this database last used the folder ${index.folder}`;
         this.#notes.push({ kind: "other-folder", path: file, text });
       }

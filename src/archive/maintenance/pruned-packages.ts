@@ -18,15 +18,20 @@ export class PrunedPackages {
 
   /** Whether the package with this SHA-256 of its manifest was deleted. */
   async has(sha256: string): Promise<boolean> {
-    return await this.#isPruned(() => this.#seen.isPruned(sha256));
+    return await this.#isNoted(() => this.#seen.isPruned(sha256));
   }
 
   /** Whether a package at this path was deleted. */
   async hasPath(path: string): Promise<boolean> {
-    return await this.#isPruned(() => this.#seen.isPrunedPath(path));
+    return await this.#isNoted(() => this.#seen.isPrunedPath(path));
   }
 
-  async #isPruned(look: () => Promise<boolean>): Promise<boolean> {
+  /** Whether this is a copy that has kept the package, which was deleted in the folder that was copied. */
+  async isKeptCopy(sha256: string): Promise<boolean> {
+    return await this.#isNoted(() => this.#seen.isKeptCopy(sha256));
+  }
+
+  async #isNoted(look: () => Promise<boolean>): Promise<boolean> {
     if (await look()) {
       return true;
     }
@@ -39,8 +44,11 @@ export class PrunedPackages {
 
   async #readOn(): Promise<void> {
     for await (const entries of this.#log.read()) {
-      for (const { sha256, path, kept } of entries) {
+      for (const { sha256, path, kept, copy } of entries) {
         await (kept === true ? this.#seen.removePruned(sha256) : this.#seen.addPruned(sha256, path));
+        if (copy === true) {
+          await this.#seen.addKeptCopy(sha256);
+        }
       }
     }
   }

@@ -53,6 +53,7 @@ const schema = [
   )`,
   "CREATE TABLE pruned (sha256 TEXT PRIMARY KEY, path TEXT NOT NULL) WITHOUT ROWID",
   "CREATE INDEX pruned_path ON pruned (path)",
+  "CREATE TABLE kept_copies (sha256 TEXT PRIMARY KEY) WITHOUT ROWID",
 ];
 
 /** Created after all packages were added, which takes less time. */
@@ -110,10 +111,16 @@ export class SeenPackages {
 
   async addPruned(sha256: string, path: string): Promise<void> {
     await this.#add({ sql: "INSERT OR REPLACE INTO pruned VALUES (?, ?)", values: [sha256, path] });
+    await this.#add({ sql: "DELETE FROM kept_copies WHERE sha256 = ?", values: [sha256] });
   }
 
   async removePruned(sha256: string): Promise<void> {
     await this.#add({ sql: "DELETE FROM pruned WHERE sha256 = ?", values: [sha256] });
+  }
+
+  /** Notes that it was deleted in the folder that was copied, and is kept in the copy. */
+  async addKeptCopy(sha256: string): Promise<void> {
+    await this.#add({ sql: "INSERT OR IGNORE INTO kept_copies VALUES (?)", values: [sha256] });
   }
 
   /** Notes that an index lists the package. */
@@ -137,6 +144,10 @@ export class SeenPackages {
 
   async isPruned(sha256: string): Promise<boolean> {
     return (await this.select("SELECT 1 FROM pruned WHERE sha256 = ?", [sha256])).length > 0;
+  }
+
+  async isKeptCopy(sha256: string): Promise<boolean> {
+    return (await this.select("SELECT 1 FROM kept_copies WHERE sha256 = ?", [sha256])).length > 0;
   }
 
   async isPrunedPath(path: string): Promise<boolean> {

@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import type { Finding, Unchecked } from "../../model/archive-reports.ts";
+import type { ArchiveNote, Finding, Unchecked } from "../../model/archive-reports.ts";
 import type { SqlValue } from "../../store/database.ts";
 import type { CheckParts } from "./check-parts.ts";
 import type { IndexReader } from "./index-reader.ts";
@@ -11,19 +11,36 @@ const unlisted = `SELECT seen_order, path, sha256, job FROM seen
 
 /**
  * Selects packages of the index's own store that the index does not list. They may have been archived while it was
- * read, or be about to be listed.
+ * read, or be about to be listed. `ofCopy` is given where the store's own packages are elsewhere: what was deleted there because of
+ * its age, and is kept in the copy that is checked, is a note.
  */
-export async function* checkUnlisted(index: IndexReader, parts: CheckParts): AsyncGenerator<Finding> {
+export async function* checkUnlisted(
+  index: IndexReader,
+  parts: CheckParts,
+  ofCopy: ArchiveNote[] | undefined,
+): AsyncGenerator<Finding> {
+  let kept = 0;
   for await (const row of parts.seen.pages(unlisted, [JSON.stringify(index.chains)])) {
     const [path, sha256] = [String(row["path"]), String(row["sha256"])];
     const isKnown = await index.isKnown({ job: String(row["job"]), sha256, path });
     // It may have been deleted since, or it was deleted and restored.
-    if (!isKnown && !(await isPruned({ path, sha256 }, parts))) {
+    if (!isKnown && ofCopy !== undefined && (await parts.pruned?.isKeptCopy(sha256)) === true) {
+      kept += 1;
+    } else if (!isKnown && !(await isPruned({ path, sha256 }, parts))) {
       const problem =
         "the index does not list this package: the database is an older copy, or the package was copied or restored";
       yield { kind: "unlisted", path, problem };
     }
   }
+  if (kept > 0) {
+    ofCopy?.push({ kind: "kept-here", path: index.file, text: sayKept(kept, index.folder ?? "") });
+  }
+}
+
+function sayKept(count: number, folder: string): string {
+  return count === 1
+    ? `1 package that was deleted in ${folder} because of its age is still here`
+    : `${count} packages that were deleted in ${folder} because of their age are still here`;
 }
 
 /**

@@ -218,9 +218,10 @@ export class Verification {
     const { readable } = this.#indexes;
     for (const index of readable) {
       this.#options.signal?.throwIfAborted();
+      const ofCopy = this.#indexes.isOfOtherPlace(index) ? this.#notes : undefined;
       yield* readDatabase(index, this.#unchecked, new IndexCheck(index, work).run(below));
       yield* readDatabase(index, this.#unchecked, index.damagedRows());
-      yield* readDatabase(index, this.#unchecked, checkUnlisted(index, work));
+      yield* readDatabase(index, this.#unchecked, checkUnlisted(index, work, ofCopy));
       yield* readDatabase(index, this.#unchecked, checkMeasurements(index, seen));
     }
     this.#unchecked.push(...(await checkOthers(readable, seen)));
