@@ -8,10 +8,12 @@ import {
   holdLogName,
   holdName,
   manifestFileName,
+  pruneLogName,
   stateFolderName,
   type ReadDisk,
 } from "../archive-disk.ts";
 import type { ArchiveFiles } from "../files/archive-files.ts";
+import { PruneLog } from "../maintenance/prune-log.ts";
 import { openPlain } from "../packages/package-files.ts";
 import { goneError, type OpenedPackage } from "./open-package.ts";
 
@@ -73,6 +75,17 @@ export async function holdPackage(
     }
   });
   return hold;
+}
+
+/**
+ * To be called when packages are on hold. One of them may be in the log of deleted packages: a run was killed before it deleted it, or
+ * it was brought back from a backup. Then nobody would notice its loss. Throws ERR_FILE and ERR_STORE; the holds stay.
+ */
+export async function takeBackHeld(packages: readonly OpenedPackage[], files: ArchiveFiles): Promise<void> {
+  const held = packages.map(({ location, sha256, manifest }) => ({ path: location, sha256, manifest }));
+  await asFileErrors(files.addressOf(`${stateFolderName}/${pruneLogName}`), () =>
+    new PruneLog(files).addKeptIfAny(held),
+  );
 }
 
 /**

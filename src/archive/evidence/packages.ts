@@ -6,9 +6,9 @@ import type { Database } from "../../store/database.ts";
 import type { ArchiveFiles } from "../files/archive-files.ts";
 import type { IndexedPackage } from "../packages/package-index.ts";
 import { describeIndexed } from "./describe.ts";
-import { holdPackage, releasePackage, type HoldChange } from "./hold.ts";
+import { holdPackage, releasePackage, takeBackHeld, type HoldChange } from "./hold.ts";
 import { leaveOutPruned, readEach } from "./leave-out-pruned.ts";
-import { goneError, openPackage } from "./open-package.ts";
+import { goneError, openPackage, type OpenedPackage } from "./open-package.ts";
 import { readPeriod, type Period } from "./period.ts";
 import { readSize, type SoughtSize } from "./size.ts";
 import { searchIndex, type Query } from "./search.ts";
@@ -106,7 +106,7 @@ export async function changeHold(
   if (gone !== undefined && what === "release") {
     throw goneError(gone.path);
   }
-  let changed = 0;
+  const changed: OpenedPackage[] = [];
   for (const [index, one] of found.entries()) {
     const there = opened[index];
     if (there === undefined) {
@@ -117,11 +117,13 @@ export async function changeHold(
     if ((await unlessGone(work)) === undefined) {
       gone ??= one;
     } else {
-      changed += 1;
+      changed.push(there);
     }
   }
+  // All are on hold before one of them is taken from the log of deleted packages, which may fail.
+  await takeBackHeld(what === "hold" ? changed : [], files);
   if (gone !== undefined) {
-    throw changed === 0
+    throw changed.length === 0
       ? goneError(gone.path)
       : new DimensionerError("evidenceGoneOthersHeld", factsOf(source), { path: gone.path });
   }

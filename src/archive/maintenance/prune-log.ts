@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import * as v from "valibot";
-import { pruneLogName, stateFolderName, type ReadDisk } from "../archive-disk.ts";
+import { exists, pruneLogName, stateFolderName, type ReadDisk } from "../archive-disk.ts";
 import type { ArchiveFiles } from "../files/archive-files.ts";
 import { decodeLine, LogReader, logObjectTime } from "../files/checked-lines.ts";
 import { filesOf } from "../packages/manifest.ts";
@@ -38,12 +38,14 @@ export function readPrunedLine(text: string): PrunedLine | undefined {
   return entry.success ? entry.output : undefined;
 }
 
+type LoggedPackage = Pick<WalkedPackage, "manifest" | "path" | "sha256">;
+
 /** The log of packages that were deleted because of their age: one line with a checksum for each. */
 export class PruneLog {
-  readonly #files: Pick<ArchiveFiles, "addToLog">;
+  readonly #files: Pick<ArchiveFiles, "addToLog" | "disk">;
   readonly #path: string;
 
-  constructor(files: Pick<ArchiveFiles, "addToLog" | "root">) {
+  constructor(files: Pick<ArchiveFiles, "addToLog" | "disk" | "root">) {
     this.#files = files;
     this.#path = join(files.root, stateFolderName, pruneLogName);
   }
@@ -54,10 +56,20 @@ export class PruneLog {
   }
 
   /** Notes that these were kept after all. */
-  async addKept(packages: readonly WalkedPackage[]): Promise<void> {
+  async addKept(packages: readonly LoggedPackage[]): Promise<void> {
     if (packages.length > 0) {
       const lines = packages.map((one) => ({ ...lineOf(one), kept: true }));
       await this.#files.addToLog(this.#path, lines);
+    }
+  }
+
+  /**
+   * The same for packages that may be in the log. It is not searched for them, because it may be long: a line that takes nothing back
+   * does no harm.
+   */
+  async addKeptIfAny(packages: readonly LoggedPackage[]): Promise<void> {
+    if (packages.length > 0 && (await exists(this.#path, this.#files.disk))) {
+      await this.addKept(packages);
     }
   }
 }
@@ -129,7 +141,7 @@ function isNameBefore(name: string, from: string): boolean {
   return /^\d{8}T\d{9}Z-/.test(name) && name < logObjectTime(from);
 }
 
-function lineOf(one: WalkedPackage): PrunedLine {
+function lineOf(one: LoggedPackage): PrunedLine {
   const { path, sha256, manifest } = one;
   return {
     at: new Date().toISOString(),

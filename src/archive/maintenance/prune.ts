@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { isDimensionerError } from "../../errors/dimensioner-error.ts";
 import type { ArchiveProgress, PrunedPackage } from "../../model/archive-reports.ts";
 import { exists, holdName, manifestFileName, type ReadDisk } from "../archive-disk.ts";
+import { loadManifest } from "../packages/package-files.ts";
 import { findHeld, Holds, straysIn } from "./holds.ts";
 import { inParallel } from "./in-parallel.ts";
 import type { OpenedPlace } from "./open-place.ts";
@@ -108,21 +109,47 @@ export class Pruning {
     if (due.length === 0) {
       return;
     }
-    await this.#log.add(due);
-    const kept: WalkedPackage[] = [];
+    const deleted = new Set<WalkedPackage>();
     let isDone = false;
     try {
+      await this.#log.add(due);
       for await (const { entry, result } of this.#each(due, (one) => this.#remove(one, holds))) {
-        if (result.what === "held" || result.what === "kept") {
-          kept.push(entry);
+        if (result.what === "deleted") {
+          this.#hasDeleted = true;
+          deleted.add(entry);
         }
-        this.#hasDeleted ||= result.what === "deleted";
         yield result;
       }
       isDone = true;
     } finally {
-      const noted = this.#log.addKept(kept);
+      const noted = this.#takeBack(due.filter((one) => !deleted.has(one)));
       await (isDone ? noted : noted.catch(() => undefined));
+    }
+  }
+
+  /** What is still there must not stay in the log, or nobody would notice that it is lost later. */
+  async #takeBack(packages: readonly WalkedPackage[]): Promise<void> {
+    const there: WalkedPackage[] = [];
+    const { kind } = this.#place.files;
+    const look = async (entry: WalkedPackage) => ((await this.#isThere(entry)) ? [entry] : []);
+    for await (const found of inParallel(packages, workedAtOnce[kind], look)) {
+      there.push(...found);
+    }
+    await this.#log.addKept(there);
+  }
+
+  /** What cannot be read in a folder may be there: to report it as missing is better than not to. */
+  async #isThere({ folder, sha256 }: WalkedPackage): Promise<boolean> {
+    const { disk, kind } = this.#place.files;
+    try {
+      const found = await loadManifest(join(folder, manifestFileName), disk);
+      return found === "damaged" || (found !== "none" && found.sha256 === sha256);
+    } catch (error) {
+      // A bucket that fails would fail for each package.
+      if (kind === "s3") {
+        throw error;
+      }
+      return true;
     }
   }
 
