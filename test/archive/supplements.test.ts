@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { cp, readdir, rename, rm, writeFile } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { appendFile, cp, mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { plainDisk, type ArchiveDisk } from "../../src/archive/archive-disk.ts";
 import { holdPackage } from "../../src/archive/evidence/hold.ts";
 import { FolderFiles } from "../../src/archive/files/folder-files.ts";
@@ -108,6 +108,31 @@ describe("archive: supplements in the commands that look after packages", () => 
       });
     });
   }
+
+  for (const held of ["package", "supplement"] as const) {
+    it(`are held with a package whose folder has another name by now: a hold on the ${held}`, async () => {
+      await withFolder(async (root) => {
+        const [first, second] = await complete(root);
+        const name = basename(first.folder);
+        // As where a disk has another spelling of a folder than the layout, in capital and small letters.
+        const moved = join(root, "Renamed", name);
+        await mkdir(dirname(moved));
+        await rename(first.folder, moved);
+        await writeFile(join(held === "package" ? moved : second.folder, "hold"), "claim 7");
+        const both = [`held Renamed/${name}`, `held ${second.path}`];
+        assert.deepEqual((await prune(root)).toSorted(), both.toSorted());
+      });
+    });
+  }
+
+  it("are held with a package whose manifest was changed", async () => {
+    await withFolder(async (root) => {
+      const [first, second] = await complete(root);
+      await appendFile(join(first.folder, "manifest.json"), "\n");
+      await writeFile(join(second.folder, "hold"), "claim 7");
+      assert.deepEqual(await prune(root), [`held ${first.path}`, `held ${second.path}`]);
+    });
+  });
 
   const unread = { code: "ERR_FILE", sentence: "holdsUnread" } as const;
 

@@ -16,7 +16,7 @@ import { filesOf } from "../packages/manifest.ts";
 import { loadManifest } from "../packages/package-files.ts";
 import { straysOf, walkPackages, type WalkedPackage } from "./walk-packages.ts";
 
-type Package = Pick<WalkedPackage, "manifest" | "path">;
+type Package = Pick<WalkedPackage, "manifest" | "path" | "sha256">;
 
 const holdLine = v.object({
   what: v.literal("hold"),
@@ -36,11 +36,13 @@ export function straysIn(
 }
 
 /**
- * The path of the manifest of the package that this one supplements, or of its own: the same for all packages of one
- * transaction.
+ * The path and the hash of the manifest of the package that this one supplements, or of its own. All packages of one transaction
+ * have one of them in common: the path is another one after somebody has moved the package, or where the disk has the folder in other
+ * capital and small letters than the layout; the hash is another one after somebody has changed the manifest.
  */
-function firstOf({ path, manifest: { supplements = null } }: Package): string {
-  return supplements?.path ?? `${path}/${manifestFileName}`;
+function keysOf({ path, sha256, manifest: { supplements = null } }: Package): readonly [string, string] {
+  const first = supplements ?? { path: `${path}/${manifestFileName}`, sha256 };
+  return [first.path, first.sha256];
 }
 
 /** The error of a run that does not know whether something is on hold; `address` names it for people. */
@@ -56,11 +58,11 @@ export function unreadError(address: string, cause?: unknown): DimensionerError 
 export class Holds {
   readonly #files: ArchiveFiles;
   readonly #log: LogReader;
-  /** By `firstOf`. */
+  /** By `keysOf`. */
   readonly #held = new Set<string>();
   /** Of all packages with one of these transactions, also where a manifest cannot be read at the moment. */
   readonly #heldTransactions = new Set<string>();
-  /** The paths of the known supplements, by `firstOf`. */
+  /** The paths of the known supplements, by `keysOf`. */
   readonly #supplements = new Map<string, string[]>();
   /** Lines of the log whose package was not looked at yet. */
   readonly #lines: HoldLine[] = [];
@@ -80,14 +82,15 @@ export class Holds {
 
   /** Notes a package that is on hold. */
   add(one: Package): void {
-    this.#held.add(firstOf(one));
+    keysOf(one).forEach((key) => this.#held.add(key));
   }
 
   /** Notes a package, so that a hold which somebody puts there by hand later is found. */
   note(one: Package): void {
     if ((one.manifest.supplements ?? null) !== null) {
-      const first = firstOf(one);
-      this.#supplements.set(first, [...(this.#supplements.get(first) ?? []), one.path]);
+      for (const key of keysOf(one)) {
+        this.#supplements.set(key, [...(this.#supplements.get(key) ?? []), one.path]);
+      }
     }
   }
 
@@ -95,7 +98,7 @@ export class Holds {
   has(one: Package): boolean {
     const { transactionId } = one.manifest;
     const isOfHeld = transactionId !== null && this.#heldTransactions.has(transactionId);
-    return isOfHeld || this.#held.has(firstOf(one));
+    return isOfHeld || keysOf(one).some((key) => this.#held.has(key));
   }
 
   /** Whether a package is protected by now, apart from a hold in its own folder. Throws what keeps it from being known. */
@@ -107,9 +110,9 @@ export class Holds {
     if (this.has(one)) {
       return true;
     }
-    const first = firstOf(one);
-    const paths = [first.slice(0, -manifestFileName.length - 1), ...(this.#supplements.get(first) ?? [])];
-    for (const path of paths) {
+    const keys = keysOf(one);
+    const first = keys[0].slice(0, -manifestFileName.length - 1);
+    for (const path of new Set([first, ...keys.flatMap((key) => this.#supplements.get(key) ?? [])])) {
       if (path !== one.path && (await isHeldAt(join(this.#files.root, path), this.#files.disk))) {
         return true;
       }
@@ -134,7 +137,7 @@ export class Holds {
       }
       const found = await loadManifest(join(root, line.path, manifestFileName), disk);
       if (typeof found !== "string") {
-        this.add({ path: line.path, manifest: found.manifest });
+        this.add({ path: line.path, ...found });
       }
       this.#lines.shift();
     }
