@@ -103,8 +103,8 @@ export interface DiskCall {
   /** "rename"; "file.writev" for one on an open file. */
   readonly name: string;
   readonly args: readonly unknown[];
-  /** Makes it. */
-  readonly run: () => Promise<unknown>;
+  /** Makes it, with these arguments or other ones. */
+  readonly run: (args?: readonly unknown[]) => Promise<unknown>;
 }
 
 /**
@@ -137,7 +137,10 @@ function wrap<T extends object>(target: T, prefix: string, around: (call: DiskCa
         return member;
       }
       return async (...args: unknown[]) => {
-        const run = async (): Promise<unknown> => await Reflect.apply(member, real, args);
+        const run: DiskCall["run"] = async (given = args) => {
+          const result: unknown = await Reflect.apply(member, real, [...given]);
+          return result;
+        };
         const result = await around({ name: prefix + key, args, run });
         return prefix === "" && key === "open" ? wrap(handle(result), "file.", around) : result;
       };

@@ -27,6 +27,39 @@ export async function outsidePackages(
 }
 
 /**
+ * The path of folders as the disk has spelled them. A disk that ignores capital and small letters has ORDER-1 where order-1 is, and
+ * those who walk through it find order-1: what is recorded has to agree with that. Only a folder of such a disk is read, and not if its
+ * names have no letters, such as dates.
+ */
+export async function spelledOnDisk(
+  root: string,
+  parts: readonly string[],
+  disk: ArchiveDisk,
+): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const part of parts) {
+    found.push(await spellingOf(part, join(root, ...found), disk));
+  }
+  return found;
+}
+
+async function spellingOf(name: string, folder: string, disk: ArchiveDisk): Promise<string> {
+  const other = name.replace(/[a-z]/gi, (letter) =>
+    letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase(),
+  );
+  if (other === name || !(await exists(join(folder, other), disk))) {
+    return name;
+  }
+  const names = await namesIn(folder, disk);
+  // Both are there where letters are told apart.
+  if (names.includes(name) || !(await exists(join(folder, name), disk))) {
+    return name;
+  }
+  const comparable = (one: string): string => one.normalize("NFC").toLowerCase();
+  return names.find((one) => comparable(one) === comparable(name)) ?? name;
+}
+
+/**
  * Finds the first complete package with a name or one of its numbers for which `isSought` returns true. Throws
  * ERR_FILE.
  */
@@ -72,7 +105,10 @@ export async function findAt(
     return undefined;
   }
   const { manifest, sha256 } = found;
-  return (await isWhole(join(root, path), manifest, disk)) ? { path, sha256, manifest } : undefined;
+  if (!(await isWhole(join(root, path), manifest, disk))) {
+    return undefined;
+  }
+  return { path: (await spelledOnDisk(root, path.split("/"), disk)).join("/"), sha256, manifest };
 }
 
 /**

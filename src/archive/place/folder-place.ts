@@ -9,7 +9,7 @@ import { numberedFolder } from "../packages/layout.ts";
 import type { Manifest } from "../packages/manifest.ts";
 import { indexPackage, type IndexKeys } from "../packages/package-index.ts";
 import { loadManifest } from "../packages/package-files.ts";
-import { findAt, findPackage, outsidePackages, seekPackage } from "./folder-packages.ts";
+import { findAt, findPackage, outsidePackages, seekPackage, spelledOnDisk } from "./folder-packages.ts";
 import type {
   FoundPackage,
   MaybePlaced,
@@ -104,8 +104,9 @@ async function placePackage(
   { root, parts, disk }: { root: string; parts: readonly string[]; disk: ArchiveDisk },
   { same, maybePlaced, numbers }: PlacingOptions,
 ): Promise<FoundPackage | { readonly path: string }> {
-  const above = await outsidePackages(root, parts.slice(0, -1), disk);
-  const parent = await makeSubfolders(root, above, disk, diskFacts);
+  const folders = await outsidePackages(root, parts.slice(0, -1), disk);
+  const parent = await makeSubfolders(root, folders, disk, diskFacts);
+  const above = await spelledOnDisk(root, folders, disk);
   const name = parts.at(-1) ?? "";
   const unnumbered = [...above, name].join("/");
   const known = numbers.take(unnumbered);
