@@ -217,16 +217,16 @@ export class RunningJob implements StepJob, Task {
     }
   }
 
-  #begin({ againInMs, why }: Pause): void {
+  #begin(pause: Pause): void {
     this.#stop.release();
     // The next round may have nothing to download.
     this.doneBytes = 0;
     this.totalBytes = null;
-    this.#pause.begin(why);
+    this.#pause.begin(pause);
     this.#firstTry.end();
     this.root.noteWaiting(this.job);
-    this.#scheduler.wakeIn(this, againInMs);
-    this.#setState(why === "failure" ? "trouble" : "waiting");
+    this.#scheduler.wakeIn(this, pause.againInMs);
+    this.#setState(pause.why === "failure" ? "trouble" : "waiting");
   }
 
   endWait(): void {

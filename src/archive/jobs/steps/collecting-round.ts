@@ -61,7 +61,8 @@ function waitForMore(running: StepJob, { firstMs, longestMs }: PollRules, isMiss
   const leftMs = isMissing ? leftToWaitMs(running) : leftToSettleMs(running.seen);
   const onlyParts = !isWhole(job) && !asksCloud(intent) && intent.measuredBy === null;
   const paceMs = isMissing ? job.waitedMs / 5 : intent.settleMs / 4;
-  const againInMs = onlyParts ? leftMs : Math.min(Math.max(firstMs, paceMs), longestMs, leftMs);
+  // Parts come by themselves. The pauses are short all the same: what a sleeping computer misses counts as one at most.
+  const againInMs = Math.min(onlyParts ? longestMs : Math.max(firstMs, paceMs), longestMs, leftMs);
   running.resetFailures();
   // An error takes more memory than the job itself, and the next round asks the cloud again.
   running.seen.unknown = undefined;
