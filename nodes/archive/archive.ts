@@ -21,7 +21,7 @@ import type { Operation } from "../../src/runtime/failure.ts";
 import { filesName } from "../../src/store/files-location.ts";
 import { databaseFolder, linkToPackage, storeOf } from "../../src/runtime/store/store-choice.ts";
 import { filesOf } from "../../src/runtime/store/packages-folder.ts";
-import { FlowsEvent } from "../../src/runtime/config/flows-event.ts";
+import { followFlows, FlowsEvent } from "../../src/runtime/config/flows-event.ts";
 import type { Message } from "../../src/runtime/messages.ts";
 import { KnownOutputFolders } from "../../src/runtime/action/output-folders.ts";
 import { readSaved } from "../../src/runtime/action/saved-properties.ts";
@@ -47,7 +47,10 @@ export default function (RED: NodeAPI): void {
   // Nodes with the same store share one archive.
   const archives = new Archives();
   const outputFolders = new KnownOutputFolders(RED);
-  const started = new FlowsEvent(RED, "flows:started");
+  const flows = {
+    started: new FlowsEvent(RED, "flows:started"),
+    stopping: new FlowsEvent(RED, "flows:stopping"),
+  };
   setVerifyCommand(process.env, databaseFolder(RED));
 
   function ArchiveNode(this: Node, definition: NodeDef & Partial<ArchiveProperties>): void {
@@ -218,11 +221,18 @@ export default function (RED: NodeAPI): void {
         showFailure(error);
       }
     };
-    // Not earlier, because the nodes behind this one may not be there yet.
-    const forget = started.next(() => {
-      if (isKnown(this.type, properties) && hasStore()) {
-        void begin();
-      }
+    let hasBegun = false;
+    const forget = followFlows(flows, {
+      // Not earlier, because the nodes behind this one may not be there yet.
+      onStarted: () => {
+        if (hasBegun) {
+          session.resumeAgain();
+        } else if (isKnown(this.type, properties) && hasStore()) {
+          hasBegun = true;
+          void begin();
+        }
+      },
+      onStopping: () => undefined,
     });
 
     this.on("close", (done: () => void) => {

@@ -3,7 +3,7 @@ import { readPackages, until } from "../archive/support.ts";
 import { withFolder } from "../media/support.ts";
 import { holdSyncs } from "../support/hold-syncs.ts";
 import { databaseNameIn, postgresOptions } from "../store/databases.ts";
-import { TestFlow } from "../support/flow.ts";
+import { TestFlow, type FlowNode } from "../support/flow.ts";
 import { sharedPostgres } from "../support/shared-postgres.ts";
 import { storeId, storeNode } from "../support/store-node.ts";
 import { archive, ArchiveSuite, credentials, nextEnd, type Payload } from "./archive-suite.ts";
@@ -151,6 +151,60 @@ describe("dimensioner-archive, deployed while jobs are open", () => {
       assert.equal(test.sent[0]?.nodeId, "new");
     });
   });
+
+  // The node that is to go on is there before, and only a full deploy restarts it.
+  const tab = { id: "tab-old", type: "tab" };
+  const subflow = { id: "flow", type: "subflow", name: "archive", in: [{ wires: [{ id: "old" }] }], out: [] };
+  const instance = { id: "use", z: "tab", type: "subflow:flow" };
+  const ways: readonly {
+    readonly what: string;
+    readonly z: string;
+    readonly around: FlowNode[];
+    readonly left: (old: FlowNode) => FlowNode[];
+  }[] = [
+    { what: "deleted with its tab", z: "tab-old", around: [tab], left: () => [] },
+    { what: "disabled", z: "tab", around: [], left: (old) => [{ ...old, d: true }] },
+    {
+      what: "on a disabled tab",
+      z: "tab-old",
+      around: [tab],
+      left: (old) => [{ ...tab, disabled: true }, old],
+    },
+    {
+      what: "in a disabled subflow",
+      z: "flow",
+      around: [subflow, instance],
+      left: (old) => [subflow, { ...instance, d: true }, old],
+    },
+  ];
+  for (const { what, z, around, left } of ways) {
+    for (const type of ["full", "nodes"] as const) {
+      it(`goes on with the jobs of a node that is ${what} by a deploy of ${type}`, async () => {
+        await withFolder(async (root) => {
+          const old = { ...archive(root, { wait: 600, keep: "topic" }, "old"), z };
+          const next = archive(root, { wait: 600 }, "new");
+          const test = await suite.start(root, ...around, old, next);
+          const id = z === "flow" ? "use-old" : "old";
+          const running = test.start(id, { transactionId: "1", topic: "parcels" });
+          await test.untilStatus(id, ({ fill }) => fill === "yellow");
+          // Drops nothing that comes after it.
+          await test.run("new", { reset: true });
+          await test.deploy([...suite.configs(root), ...left(old), next], credentials, type);
+          assert.equal((await running).error?.cause.retryable, false);
+          suite.addVideo("1");
+          assert.equal((await nextEnd(test, "new")).error, undefined);
+          assert.deepEqual(
+            test.sent.map(({ nodeId, msg }) => [nodeId, msg["topic"]]),
+            [["new", "parcels"]],
+          );
+          // When it is enabled again, there is nothing left to do for it.
+          await test.deploy([...suite.configs(root), ...around, old, next], credentials, type);
+          assert.equal((await test.run(id, { transactionId: "1" })).error, undefined);
+          assert.deepEqual([test.sent.length, (await readPackages(root)).size], [2, 1]);
+        });
+      });
+    }
+  }
 
   it("lets a message choose the cloud, also after a deploy, and asks no other cloud for a job", async () => {
     await withFolder(async (root) => {

@@ -8,6 +8,7 @@ import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { field, phrase } from "../../errors/interpolation.ts";
 import type { ArchivedPackage } from "../../model/shapes.ts";
 import { deviceChoice, type ConfigChoice } from "../config/config-choice.ts";
+import { deployed } from "../config/deployed.ts";
 import type { Message } from "../messages.ts";
 
 /** The package as an archive node puts it on msg.payload. `linkTo` gives the address of a package on the evidence page. */
@@ -85,9 +86,25 @@ export function jobDevice(
   };
 }
 
-/** Whether a node with this id is deployed; inside a subflow the id consists of several ids. */
+/** Whether a node with this id is deployed and enabled; inside a subflow the id consists of several ids. */
 export function isDeployed(RED: NodeAPI, id: string): boolean {
-  const ids = new Set<string>();
-  RED.nodes.eachNode((definition) => void ids.add(definition.id));
-  return ids.has(id) || (id.includes("-") && id.split("-").every((part) => ids.has(part)));
+  if (deployed(RED, id) !== null) {
+    return true;
+  }
+  // A node that a deploy is about to start again is only defined yet, and so is one that is disabled.
+  const places = new Map<string, string>();
+  const disabledTabs = new Set<string>();
+  RED.nodes.eachNode((definition) => {
+    if (definition.type === "tab" && "disabled" in definition && definition.disabled === true) {
+      disabledTabs.add(definition.id);
+    }
+    if (!("d" in definition && definition.d === true)) {
+      places.set(definition.id, definition.z);
+    }
+  });
+  const isEnabled = (part: string): boolean => {
+    const place = places.get(part);
+    return places.has(part) && (place === undefined || !disabledTabs.has(place));
+  };
+  return isEnabled(id) || (id.includes("-") && id.split("-").every(isEnabled));
 }

@@ -52,8 +52,8 @@ export class ArchiveSession {
   readonly #archives: Archives;
   readonly #options: SessionOptions;
   readonly #closing = new AbortController();
-  /** Whether jobs that were open at the start are dropped instead of resumed. */
-  #dropsResumed = false;
+  /** How many times jobs that are not resumed yet were to be dropped. */
+  #drops = 0;
   #session: Promise<Session> | undefined;
   #runner: JobRunner | undefined;
 
@@ -119,7 +119,15 @@ export class ArchiveSession {
    * message in its turn.
    */
   dropResumed(): void {
-    this.#dropsResumed = true;
+    this.#drops += 1;
+  }
+
+  /** After a deploy: resumes the jobs of nodes that are gone since the archive was opened, if it is open. */
+  resumeAgain(): void {
+    const { concurrency, onResumeError } = this.#options;
+    if (this.#runner !== undefined && !this.#closing.signal.aborted) {
+      this.#resumeAll(this.#runner, concurrency(), this.#drops).catch(onResumeError);
+    }
   }
 
   /** Ends all work and releases the archive; a disk that hangs is no longer waited for after a while. */
@@ -143,15 +151,16 @@ export class ArchiveSession {
 
   /**
    * Resumes the open jobs a few at a time: the next one when an earlier one waits for the first time or has ended. Jobs
-   * that are not resumed yet only take their place in the archive's list.
+   * that are not resumed yet only take their place in the archive's list. `drops`: how many there were before these
+   * jobs.
    */
-  async #resumeAll(runner: JobRunner, concurrency: number): Promise<void> {
+  async #resumeAll(runner: JobRunner, concurrency: number, drops: number): Promise<void> {
     const submissions = runner.resume(this.#options.isMine);
     const resumeNext = async (): Promise<void> => {
       for (const submission of submissions) {
         await this.#sendOn(submission);
         // Checked afterwards, because a reset may have come while the message was being made.
-        if (this.#dropsResumed) {
+        if (this.#drops > drops) {
           submission.running?.drop();
         }
         await submission.running?.firstTry;
@@ -186,7 +195,7 @@ export class ArchiveSession {
     this.#runner = runner;
     onFindings(lease.findings);
     if (!this.#closing.signal.aborted) {
-      this.#resumeAll(runner, most).catch(onResumeError);
+      this.#resumeAll(runner, most, 0).catch(onResumeError);
       if (!lease.archive.isAlone) {
         void this.#takeOver({ lease, runner }, most);
       }
@@ -206,8 +215,7 @@ export class ArchiveSession {
         if (damagedJobs.length > 0 || unknownMedia !== null) {
           onFindings({ movedAside: [], damagedJobs, unknownMedia });
         }
-        this.#dropsResumed = false;
-        await this.#resumeAll(runner, concurrency);
+        await this.#resumeAll(runner, concurrency, this.#drops);
         pauseMs = mayHaveMore ? 0 : takeOverEveryMs;
       } catch {
         // The others could not renew their leases either, and do so first.
