@@ -3,7 +3,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pictureOf, readPackages, sha256Of } from "../archive/support.ts";
 import { withFolder } from "../media/support.ts";
-import { archive, ArchiveSuite, payloadOf } from "./archive-suite.ts";
+import { archive, ArchiveSuite, payloadOf, type Payload } from "./archive-suite.ts";
 
 describe("dimensioner-archive with the media on the message", () => {
   const suite = new ArchiveSuite();
@@ -58,6 +58,45 @@ describe("dimensioner-archive with the media on the message", () => {
         [undefined, null, true, "2026-11-02T10:00:00+01:00"],
       );
       assert.equal(suite.sim.requests.length, 0);
+    });
+  });
+
+  it("makes a package of each parcel of a list that Split has divided, and Join gets them all", async () => {
+    await withFolder(async (folder) => {
+      const root = join(folder, "root");
+      await mkdir(root);
+      const place = { z: "tab", x: 100, y: 100 };
+      const node = {
+        ...archive(root, { cloud: "", transactionId: "payload.parcel" }),
+        wires: [["join"], []],
+      };
+      const test = await suite.start(
+        root,
+        { id: "split", ...place, type: "split", arraySplt: 1, arraySpltType: "len", wires: [["node"]] },
+        { id: "image", z: "tab", type: "dimensioner-fetch-image", output: "file", folder },
+        node,
+        { id: "join", ...place, type: "join", mode: "auto", wires: [["out-0"]] },
+      );
+      const parcels = ["1001", "1002", "1003"];
+      const payload = await Promise.all(
+        parcels.map(async (parcel) => {
+          const picture = pictureOf(parcel);
+          const path = join(folder, `${parcel}.jpg`);
+          await writeFile(path, picture);
+          return { parcel, path, bytes: picture.length, sha256: sha256Of(picture) };
+        }),
+      );
+      test.node("split").receive({ payload });
+      const { msg } = await test.untilSent("join", () => true);
+      assert.deepEqual(
+        (msg["payload"] as Payload[]).map(({ transactionId, complete, files }) => [
+          transactionId,
+          complete,
+          files.map(({ sha256 }) => sha256),
+        ]),
+        parcels.map((parcel, index) => [parcel, true, [payload[index]?.sha256]]),
+      );
+      assert.equal((await readPackages(root)).size, 3);
     });
   });
 

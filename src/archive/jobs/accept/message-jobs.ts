@@ -43,15 +43,17 @@ export class MessageJobs {
 
   /** Resolves when the media are part of an accepted job. Throws like JobRunner.submitMedia. */
   async submit(intent: Intent, media: readonly GivenMedium[], part: Part | null): Promise<Submission> {
-    if (part === null) {
-      const running = await this.#accept(randomUUID(), intent, media, { used: new Set(), position: 0 });
+    const before = part === null ? undefined : this.#sequences.get(part.id);
+    if (part === null || this.#sequences.isOfParcels(part.id, intent)) {
+      before?.running.then((running) => this.#endDivided(before, running)).catch(() => undefined);
+      const alone = { used: new Set<string>(), position: 0 };
+      const running = await this.#accept(randomUUID(), { ...intent, sequence: null }, media, alone);
       return this.#options.submission(running);
     }
-    const before = this.#sequences.get(part.id);
     if (before !== undefined) {
       return await this.#join(before, intent, media, part);
     }
-    const first = { id: randomUUID(), position: part.index, used: new Set<string>() };
+    const first = { id: randomUUID(), parcel: intent, position: part.index, used: new Set<string>() };
     const running = this.#accept(first.id, intent, media, first);
     const sequence = this.#sequences.begin(part.id, { ...first, running });
     return this.#submissionOf(sequence, await sequence.running, part);
@@ -174,14 +176,25 @@ export class MessageJobs {
 
   /** The last part carries the message of the job: the others end without one. */
   #submissionOf(sequence: Sequence, running: RunningJob, { count }: Part): Submission {
-    if (count !== null) {
-      this.#archive.setCount(running.job, count);
-    }
     if (sequence.last !== undefined) {
       sequence.last.sendsMessage = false;
     }
     sequence.last = this.#options.submission(running);
+    if (sequence.isDivided) {
+      this.#endDivided(sequence, running);
+    } else if (count !== null) {
+      this.#archive.setCount(running.job, count);
+    }
     running.restartWait();
     return sequence.last;
+  }
+
+  /** The job waits for no more parts: how many of the others are of its parcel is not known. */
+  #endDivided({ last, positions }: Sequence, running: RunningJob): void {
+    this.#archive.setCount(running.job, positions.size);
+    if (last !== undefined && positions.size === 1) {
+      last.isOfSequence = false;
+    }
+    running.wake();
   }
 }

@@ -26,6 +26,8 @@ export class Submission {
   readonly isResumed: boolean;
   /** False for a part of a sequence if a later part carries the message. */
   sendsMessage = true;
+  /** Whether its message is a part of a sequence whose media form one package. */
+  isOfSequence: boolean;
   readonly #job: Archived | RunningJob;
   readonly #repeatedUntil: AbortSignal | undefined;
   readonly #owner: SubmissionOwner | undefined;
@@ -35,16 +37,12 @@ export class Submission {
     this.#repeatedUntil = repeatedUntil;
     this.#owner = owner;
     this.isResumed = isResumed;
+    this.isOfSequence = typeof this.running?.job.intent.sequence === "string";
   }
 
   /** The job; undefined if the package existed before. */
   get running(): RunningJob | undefined {
     return this.#job instanceof RunningJob ? this.#job : undefined;
-  }
-
-  /** Whether its message is a part of a sequence whose media form one package. */
-  get isOfSequence(): boolean {
-    return typeof this.running?.job.intent.sequence === "string";
   }
 
   /**
