@@ -60,9 +60,10 @@ export class Copying {
     const { signal, retainDays } = this.#options;
     const address = readS3Url(this.#to);
     const { root, start } = await findPlace(this.#folder);
-    const [{ Bucket: BucketClass }, { copyPackage }] = await Promise.all([
+    const [{ Bucket: BucketClass }, { copyPackage }, { markArchive }] = await Promise.all([
       import("../../s3/bucket.ts"),
       import("../bucket/copy-package.ts"),
+      import("../bucket/mark-archive.ts"),
     ]);
     const bucket = await BucketClass.open(address, { signal });
     const keyOf = (path: string): string => [address.prefix, path].filter((part) => part !== "").join("/");
@@ -84,8 +85,13 @@ export class Copying {
             : explain(entry);
         return { ...copied, path };
       };
+      let isMarked = false;
       for await (const result of inParallel(walkPackages(root, start), packagesAtOnce, copyOne)) {
         signal?.throwIfAborted();
+        if (!isMarked && (result.what === "copied" || result.what === "there")) {
+          await markArchive(bucket, address.prefix);
+          isMarked = true;
+        }
         yield* this.#count(result);
       }
       await this.#copyState(root, bucket, keyOf);

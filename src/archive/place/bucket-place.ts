@@ -8,6 +8,7 @@ import type { Worker } from "../../store/worker-lease.ts";
 import { diskFacts, manifestFileName, type ArchiveDisk } from "../archive-disk.ts";
 import { keyOf } from "../bucket/bucket-disk.ts";
 import { copyFile } from "../bucket/copy-file.ts";
+import { markArchive } from "../bucket/mark-archive.ts";
 import type { BucketFiles } from "../files/bucket-files.ts";
 import type { PlacedPackage } from "../packages/intent.ts";
 import { filesOf, type Manifest } from "../packages/manifest.ts";
@@ -55,6 +56,7 @@ export class BucketPlace implements PackagePlace {
   readonly #disk: ArchiveDisk;
   readonly #retainDays: number;
   readonly #unfinished = new Map<string, Upload>();
+  #isMarked = false;
 
   constructor(files: BucketFiles, { location, disk, database, worker }: BucketPlaceParts) {
     this.files = files;
@@ -95,6 +97,10 @@ export class BucketPlace implements PackagePlace {
 
   async prepare(sealed: SealedFiles): Promise<PreparedPackage> {
     const { job, files } = sealed;
+    if (!this.#isMarked) {
+      await markArchive(this.files.bucket, keyOf(this.files.root));
+      this.#isMarked = true;
+    }
     const upload = this.#uploadOf(sealed);
     const { location, sent } = upload;
     await this.#uploads.begin(job, location);

@@ -1,4 +1,6 @@
 import type { Database } from "../../store/database.ts";
+import { keyOf } from "../bucket/bucket-disk.ts";
+import { markArchive } from "../bucket/mark-archive.ts";
 import type { BucketFiles } from "../files/bucket-files.ts";
 import { removeUploads } from "../maintenance/bucket-leftovers.ts";
 import { removeInterrupted } from "../maintenance/interrupted-requests.ts";
@@ -16,7 +18,10 @@ const hourMs = 3_600_000;
 /** What is younger may belong to a process that was suspended, or is about to accept a message. */
 const keepMs = 24 * hourMs;
 
-/** Removes from a bucket what jobs have left that ended elsewhere or not at all: when it begins, and then each hour. */
+/**
+ * Marks an archive in a bucket, and removes from it what jobs have left that ended elsewhere or not at all: when it begins, and then
+ * each hour.
+ */
 export class BucketTidying {
   readonly #parts: TidyingParts;
   readonly #timer: NodeJS.Timeout;
@@ -41,6 +46,8 @@ export class BucketTidying {
     const { files, staged, database, signal } = this.#parts;
     const beforeMs = Date.now() - keepMs;
     try {
+      // An archive of an earlier version may have packages already.
+      await markArchive(files.bucket, keyOf(files.root));
       for await (const _removed of removeUploads({ files, database }, { beforeMs, signal })) {
         signal.throwIfAborted();
       }
