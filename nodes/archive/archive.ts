@@ -163,6 +163,8 @@ export default function (RED: NodeAPI): void {
     };
 
     const messages = new ArchiveMessages({
+      RED,
+      properties,
       submit,
       status,
       warnings,

@@ -43,6 +43,8 @@ export interface FailureFacts {
   readonly statusCode?: number;
   readonly errorCode?: number;
   readonly url?: string;
+  /** False if the same call cannot be made again, because what it was given is not there any more. */
+  readonly retryable?: boolean;
   /** The exact answer to a command, if one has come that cannot be used: it cannot be asked for again. */
   readonly rawResponse?: string | undefined;
   /** The underlying error. It is kept as the error's `cause`, without credentials. */

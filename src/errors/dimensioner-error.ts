@@ -22,7 +22,11 @@ export class DimensionerError extends Error {
   /** Not a property of its own: whoever logs the error or its details must not write the answer with it. */
   readonly #rawResponse: string | undefined;
 
-  constructor(sentence: SentenceKey, { cause, rawResponse, ...facts }: FailureFacts, values: Values = {}) {
+  constructor(
+    sentence: SentenceKey,
+    { cause, rawResponse, retryable: hasAll = true, ...facts }: FailureFacts,
+    values: Values = {},
+  ) {
     const outcome = facts.outcome ?? null;
     const { text, hint, textKey } = wordingOf(sentence, facts.surface, outcome);
     const { code, retryable = false } = sentences[sentence];
@@ -33,7 +37,8 @@ export class DimensionerError extends Error {
     this.values = values;
     this.#rawResponse = rawResponse;
     const isSafe = outcome === null || outcome === "not-sent" || outcome === "refused";
-    this.details = { ...facts, outcome, retryable: isSafe && retryable, hint: interpolate(hint, values) };
+    const mayRepeat = isSafe && retryable && hasAll;
+    this.details = { ...facts, outcome, retryable: mayRepeat, hint: interpolate(hint, values) };
   }
 
   /** The exact answer to a measure that came and could not be used; undefined if none came. */

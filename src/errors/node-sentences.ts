@@ -61,7 +61,7 @@ export const nodes = {
   mediaIncomplete: {
     code: "ERR_MEDIA_INCOMPLETE",
     text: "Not all expected media arrived within __seconds__ s; missing: __missing__. Wait longer, or try again later.",
-    hint: "Images and videos reach the cloud with a delay. The media that were found are in msg.payload.",
+    hint: "Images and videos reach the cloud with a delay. The media that were found are in msg.payload, unless what it held is needed to archive the message again.",
     retryable: true,
   },
   partsIncomplete: {
@@ -69,6 +69,11 @@ export const nodes = {
     text: "Not all expected media arrived within __seconds__ s; missing: __missing__. The media that did arrive are kept in __path__.",
     hint: "Send all parts of the sequence again, or increase the wait. Nothing in that folder is ever deleted automatically.",
     retryable: true,
+  },
+  messageMediaIncomplete: {
+    code: "ERR_MEDIA_INCOMPLETE",
+    text: "Not all expected media arrived within __seconds__ s; missing: __missing__. The media of this message are no longer in it, because Node-RED was restarted or the flow was deployed; they are kept in __path__.",
+    hint: "Send the original message again, with its media, or increase the wait. Nothing in that folder is ever deleted automatically.",
   },
   partTooLate: {
     code: "ERR_EXPIRED",

@@ -102,7 +102,7 @@ export const errorFacts: Readonly<Record<ErrorCode, ErrorFacts>> = {
     when: "The wait for media is over, and something that was expected has not arrived.",
     outcomes: [],
     remedy:
-      "What was found is in `msg.payload` of **media list**, and of an **archive** node's transaction in the cloud. Wait longer, or ask again later: images and videos reach the cloud with a delay.",
+      "What was found is in `msg.payload` of **media list**, and of an **archive** node's transaction in the cloud, unless archiving the message again needs what was there. Wait longer, or ask again later: images and videos reach the cloud with a delay.",
   },
   ERR_QUEUE_FULL: {
     when: "Too much is waiting: commands for this device (its queue limit), messages in one node (1,000; in **evidence** 100), or open archive jobs in a store (10,000).",

@@ -30,7 +30,9 @@ export function writeMessagePage(): string {
     "A failed measurement has the same properties with `payload.ok` false, whether it goes to the Catch node or to the second",
     "output. If a device's answer to measure cannot be used (ERR_BAD_RESPONSE, ERR_TOO_LARGE), `rawResponse` of the",
     "message with the error is that answer. With ERR_MEDIA_INCOMPLETE of **media list**, and of an **archive** node's transaction in the",
-    "cloud, `payload` is the list of what has arrived there. A part of a sequence that **archive** has got keeps its `payload`.",
+    "cloud, `payload` is the list of what has arrived there, and a measurement that was there is in `measurement`. A `payload` that",
+    "**archive** needs to archive the message again stays: media, parts of a sequence, what a setting of the node reads, and a measurement",
+    "where `measurement` is something else.",
     ...objects.flatMap((name) => [
       "",
       `## ${name}`,

@@ -1,11 +1,9 @@
-import { listLimits, parseFields } from "../../model/parse-json.ts";
 import type { MissingEvidence } from "../../model/shapes.ts";
 import type { Database, Row, Statement } from "../../store/database.ts";
 import { readIntent } from "../jobs/table/job-rows.ts";
 import type { Intent } from "../packages/intent.ts";
+import { messageOf, type Again } from "../packages/message-of-intent.ts";
 import type { Found } from "./missing-pages.ts";
-
-type Again = Readonly<Record<string, unknown>>;
 
 /** A job that has ended, with what cannot be had again from anywhere else. */
 interface EndedJob {
@@ -104,43 +102,4 @@ function againOf({ hasMedia, intent, transactionId }: EndedJob, otherwise: objec
 /** What a failed job that was not given its transaction was made from; null if that cannot be archived again. */
 export function againFromJob(row: Row): Again | null {
   return againOf(readEnded(row), null);
-}
-
-/** The properties of the message that the job was made from, as far as the job has kept them. */
-function messageOf(intent: Intent, transactionId: string | null): Again {
-  const { references, measurement, raw, billable, scan, device, keep } = intent;
-  const result = measurement === null ? null : parseFields(measurement, listLimits);
-  return {
-    ...keep,
-    transactionId,
-    ...references,
-    device,
-    ...(result === null ? {} : { payload: result }),
-    ...(raw === null ? {} : { rawResponse: raw }),
-    ...(billable === null ? {} : { billable }),
-    ...(scan === null ? {} : { scan }),
-    ...deviceOf(intent, result?.["source"]),
-    ...videoOf(intent),
-  };
-}
-
-/** What the measure node put on the message; nothing if the device was only asked for the video of a stop. */
-function deviceOf({ measuredBy, sought, instrument }: Intent, surface: unknown = "newer-device"): Again {
-  if (measuredBy === null || measuredBy.videoAt !== null) {
-    return {};
-  }
-  const { id, name, imageIdentifier } = measuredBy;
-  const { sentAt, references, tag = null } = sought ?? {};
-  return { measuredBy: { id, name, surface, ...instrument, sentAt, references, tag }, imageIdentifier };
-}
-
-/** Whose recording it was: without it, a package would be complete without its video, or have that of another parcel. */
-function videoOf({ measuredBy, recording }: Intent): Again {
-  const { by = null, ...told } = recording ?? {};
-  const video = { ...told, ...(by === null ? {} : { by }) };
-  if (measuredBy !== null && measuredBy.videoAt !== null) {
-    const { id, name, videoAt: at } = measuredBy;
-    return { video: { action: "stop", ...video, at, recording: "own", device: { id, name } } };
-  }
-  return recording === null ? {} : { video: { action: "start", ...video } };
 }

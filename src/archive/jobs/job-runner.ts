@@ -192,8 +192,9 @@ export class JobRunner implements SubmissionOwner {
       return;
     }
     const path = await this.#archive.end(job, error);
-    // This error says it itself.
-    if (path !== null && error?.sentence !== "partsIncomplete") {
+    // These errors say it themselves.
+    const isSaid = error?.sentence === "partsIncomplete" || error?.sentence === "messageMediaIncomplete";
+    if (path !== null && !isSaid) {
       this.#onWarning({ warning: "keptAside", values: { path } });
     }
   }

@@ -50,9 +50,7 @@ const localSurfaces: readonly unknown[] = ["newer-device", "earlier-device"];
  * picture by now), its exact text from rawResponse, and the references beside them.
  */
 export function readFacts(msg: Message): MessageFacts {
-  const carried = [msg.payload, msg["measurement"]]
-    .map(fieldsOf)
-    .find((one) => one !== null && isMeasurement(one));
+  const carried = [msg.payload, msg["measurement"]].map(measurementOf).find((one) => one !== null);
   const rawResponse = msg["rawResponse"];
   const raw = typeof rawResponse === "string" && rawResponse !== "" ? rawResponse : null;
   const fields = carried ?? (raw === null ? null : parseFields(raw, recordLimits)) ?? {};
@@ -76,7 +74,7 @@ export function readFacts(msg: Message): MessageFacts {
     deviceUtcTime: textOf(fields["dateTimeUtc"]),
     legalForTrade: typeof legalForTrade === "boolean" ? legalForTrade : null,
     ...readParcel(msg),
-    measurement: carried === undefined || carried === null ? null : `${JSON.stringify(carried, null, 2)}\n`,
+    measurement: carried === undefined ? null : `${JSON.stringify(carried, null, 2)}\n`,
     raw,
   };
 }
@@ -199,8 +197,11 @@ function mediumOf(given: unknown, msg: Message, isOnly: boolean): GivenMedium | 
   };
 }
 
-function isMeasurement(fields: Fields): boolean {
-  return Array.isArray(fields["measuredObjects"]) || fields["source"] === "webhook";
+/** The result of a measurement, or a webhook's record; null if it is something else. */
+export function measurementOf(value: unknown): Fields | null {
+  const fields = fieldsOf(value);
+  const isMeasurement = Array.isArray(fields?.["measuredObjects"]) || fields?.["source"] === "webhook";
+  return isMeasurement ? fields : null;
 }
 
 function fieldsOf(value: unknown): Fields | null {

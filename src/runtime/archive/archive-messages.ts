@@ -1,3 +1,4 @@
+import type { NodeAPI } from "node-red";
 import { diskFacts } from "../../archive/archive-disk.ts";
 import type { Submission } from "../../archive/jobs/accept/submission.ts";
 import { TaskQueue } from "../../archive/jobs/run/task-queue.ts";
@@ -5,11 +6,15 @@ import type { Archived } from "../../archive/jobs/seal/job-results.ts";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import type { Job } from "../action/serve.ts";
 import type { Message, Outputs } from "../messages.ts";
+import type { IntentProperties } from "./archive-intent.ts";
 import { describePackage } from "./archive-node.ts";
 import type { ArchiveStatus } from "./archive-status.ts";
 import type { HeldUpWarnings } from "./held-up-warnings.ts";
+import { putBack, putListed } from "./send-again.ts";
 
 interface MessagesOptions {
+  readonly RED: NodeAPI;
+  readonly properties: IntentProperties;
   /** Hands a message to the archive; resolves once its job is in the database. */
   readonly submit: (job: Job) => Promise<Submission>;
   readonly status: ArchiveStatus;
@@ -48,6 +53,8 @@ export class ArchiveMessages {
     const { status, warnings } = this.#options;
     status.nodeStatus = job.status;
     const submission = this.#resumed.get(job.msg) ?? (await this.#accept(job));
+    // The message may be sent again.
+    this.#resumed.delete(job.msg);
     const { running } = submission;
     status.update(running);
     if (running !== undefined) {
@@ -64,7 +71,10 @@ export class ArchiveMessages {
       const outputs = this.#outputsOf(submission, archived, job);
       endLater(submission, job);
       return outputs;
-    } catch (error) {
+    } catch (thrown) {
+      throwIfKept(submission, job);
+      const error = await this.#endOf(submission, job, thrown);
+      // It may have been closed meanwhile.
       throwIfKept(submission, job);
       const isKept = error instanceof DimensionerError && error.sentence === "cancelledKept";
       if (!isKept) {
@@ -72,7 +82,7 @@ export class ArchiveMessages {
       }
       const isOfCloud = running?.job.intent.origin !== null && !submission.isOfSequence;
       if (isOfCloud && error instanceof DimensionerError && error.code === "ERR_MEDIA_INCOMPLETE") {
-        job.msg.payload = running?.seen.listed ?? [];
+        putListed(job.msg, running?.seen.listed ?? [], this.#options.properties);
       }
       throw error;
     } finally {
@@ -85,6 +95,13 @@ export class ArchiveMessages {
       const run = (): Promise<void> => this.#options.submit(job).then(resolve, reject);
       this.#accepting.add({ run });
     });
+  }
+
+  /** Makes the message ready for being sent again, and returns the error that says whether it may. */
+  async #endOf({ running, isResumed }: Submission, { msg }: Job, error: unknown): Promise<unknown> {
+    const { RED, properties } = this.#options;
+    const isLeft = isResumed && running !== undefined;
+    return isLeft ? await putBack(RED, msg, running, { properties, error }) : error;
   }
 
   #outputsOf(submission: Submission, archived: Archived, job: Job): Outputs {
