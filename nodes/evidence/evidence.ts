@@ -15,6 +15,7 @@ import {
   sourceOf,
   stateOf,
   verify,
+  withoutParcel,
   type EvidenceRequest,
 } from "../../src/runtime/evidence/evidence-work.ts";
 import { languageFor, putExport, targetOf } from "../../src/runtime/evidence/export-output.ts";
@@ -96,7 +97,7 @@ export default function (RED: NodeAPI): void {
             msg.payload = found;
             return [msg];
           }
-          return [messagesOf(RED, job, found, (payload) => ({ payload }))];
+          return [messagesOf(RED, msg, found, (payload) => ({ payload }))];
         }
         case "missing": {
           const missing = await listMissing(
@@ -111,8 +112,9 @@ export default function (RED: NodeAPI): void {
           }
           const again = missing.filter(({ archiveAgain }) => archiveAgain !== null);
           const rest = missing.filter(({ archiveAgain }) => archiveAgain === null);
+          const common = withoutParcel(msg);
           return [again, rest].map((items) =>
-            messagesOf(RED, job, items, ({ archiveAgain, ...missing }) => ({
+            messagesOf(RED, common, items, ({ archiveAgain, ...missing }) => ({
               payload: null,
               ...archiveAgain,
               missing,

@@ -32,7 +32,8 @@ export function writeMessagePage(): string {
     "message with the error is that answer. With ERR_MEDIA_INCOMPLETE of **media list**, and of an **archive** node's transaction in the",
     "cloud, `payload` is the list of what has arrived there, and a measurement that was there is in `measurement`. A `payload` that",
     "**archive** needs to archive the message again stays: media, parts of a sequence, what a setting of the node reads, and a measurement",
-    "where `measurement` is something else.",
+    "where `measurement` is something else. The messages about what is missing, one each, keep nothing of the parcel that the message was",
+    "about that has asked for them: neither what **archive** reads nor `error` and `resumed`.",
     ...objects.flatMap((name) => [
       "",
       `## ${name}`,

@@ -14,7 +14,7 @@ import type { Instrument } from "../../model/instrument.ts";
 import { decodeMeasureResult } from "../../model/measure-result.ts";
 import { parseFields, recordLimits } from "../../model/parse-json.ts";
 import { errorBeforeSending, show, type Operation } from "../failure.ts";
-import type { Message } from "../messages.ts";
+import type { ArchiveInput, InputProperty } from "./archive-input.ts";
 
 /** What a message contains about the measurement that its media belong to. */
 export interface MessageFacts {
@@ -49,12 +49,12 @@ const localSurfaces: readonly unknown[] = ["newer-device", "earlier-device"];
  * Reads what earlier nodes put on a message: the measurement from payload (or from msg.measurement, if payload is a
  * picture by now), its exact text from rawResponse, and the references beside them.
  */
-export function readFacts(msg: Message): MessageFacts {
-  const carried = [msg.payload, msg["measurement"]].map(measurementOf).find((one) => one !== null);
-  const rawResponse = msg["rawResponse"];
+export function readFacts(msg: ArchiveInput): MessageFacts {
+  const carried = [msg.payload, msg.measurement].map(measurementOf).find((one) => one !== null);
+  const rawResponse = msg.rawResponse;
   const raw = typeof rawResponse === "string" && rawResponse !== "" ? rawResponse : null;
   const fields = carried ?? (raw === null ? null : parseFields(raw, recordLimits)) ?? {};
-  const read = (name: string): string | null => textOf(msg[name]) ?? textOf(fields[name]);
+  const read = (name: InputProperty): string | null => textOf(msg[name]) ?? textOf(fields[name]);
   const legalForTrade = fields["legalForTrade"] ?? fields["dimensionsLegalForTrade"];
   return {
     references: {
@@ -65,10 +65,10 @@ export function readFacts(msg: Message): MessageFacts {
       barcodeReference: read("barcodeReference"),
     },
     device: read("device") ?? read("deviceReference") ?? read("deviceClientId") ?? read("cameraSerialId"),
-    instrument: readInstrument(fieldsOf(msg["measuredBy"]), fields),
+    instrument: readInstrument(fieldsOf(msg.measuredBy), fields),
     local: readLocal(msg, fields),
     filmed: readFilmed(msg),
-    sought: readLocalMeasurement(msg["measuredBy"], carried ?? decodeAnswer(msg, fields)),
+    sought: readLocalMeasurement(msg.measuredBy, carried ?? decodeAnswer(msg, fields)),
     recording: readRecording(msg),
     deviceLocalTime: textOf(fields["dateTimeLocal"]),
     deviceUtcTime: textOf(fields["dateTimeUtc"]),
@@ -80,8 +80,8 @@ export function readFacts(msg: Message): MessageFacts {
 }
 
 /** Reads what is known of the parcel besides its measurement: what is billed for it, and the scan of its label. */
-export function readParcel(msg: Message): Pick<MessageFacts, "billable" | "scan"> {
-  return { billable: readAs(billedSchema, msg["billable"]), scan: readAs(scannedSchema, msg["scan"]) };
+export function readParcel(msg: ArchiveInput): Pick<MessageFacts, "billable" | "scan"> {
+  return { billable: readAs(billedSchema, msg.billable), scan: readAs(scannedSchema, msg.scan) };
 }
 
 /** Reads the serial number and the certificate of the device, from the result or else from msg.measuredBy. */
@@ -102,8 +102,8 @@ function readAs<const TSchema extends v.GenericSchema>(
 }
 
 /** A measurement through the cloud has a transaction already. */
-function readLocal(msg: Message, fields: Fields): LocalFacts | null {
-  const by = fieldsOf(msg["measuredBy"]);
+function readLocal(msg: ArchiveInput, fields: Fields): LocalFacts | null {
+  const by = fieldsOf(msg.measuredBy);
   const id = textOf(by?.["id"]);
   if (by === null || id === null || !localSurfaces.includes(by["surface"])) {
     return null;
@@ -111,13 +111,13 @@ function readLocal(msg: Message, fields: Fields): LocalFacts | null {
   return {
     id,
     name: textOf(by["name"]) ?? id,
-    imageIdentifier: textOf(msg["imageIdentifier"]) ?? textOf(fields["imageIdentifier"]),
+    imageIdentifier: textOf(msg.imageIdentifier) ?? textOf(fields["imageIdentifier"]),
     videoAt: null,
   };
 }
 
-function readFilmed(msg: Message): LocalFacts | null {
-  const video = fieldsOf(msg["video"]);
+function readFilmed(msg: ArchiveInput): LocalFacts | null {
+  const video = fieldsOf(msg.video);
   const device = fieldsOf(video?.["device"]);
   const [id, videoAt] = [textOf(device?.["id"]), textOf(video?.["at"])];
   if (video?.["action"] !== "stop" || video["recording"] !== "own" || id === null || videoAt === null) {
@@ -128,9 +128,9 @@ function readFilmed(msg: Message): LocalFacts | null {
 }
 
 /** Decodes the device's exact answer, if that is all that the message still has of the result. */
-function decodeAnswer(msg: Message, answer: Fields): unknown {
+function decodeAnswer(msg: ArchiveInput, answer: Fields): unknown {
   try {
-    const surface = fieldsOf(msg["measuredBy"])?.["surface"];
+    const surface = fieldsOf(msg.measuredBy)?.["surface"];
     return decodeMeasureResult(answer, surface === "earlier-device" ? surface : "newer-device");
   } catch {
     return undefined;
@@ -141,8 +141,8 @@ function decodeAnswer(msg: Message, answer: Fields): unknown {
  * Reads the recording from the message. If the message has a start that nobody has followed, it is unknown whose the
  * recording is; after a cancel there is none.
  */
-function readRecording(msg: Message): Intent["recording"] {
-  const video = fieldsOf(msg["video"]);
+function readRecording(msg: ArchiveInput): Intent["recording"] {
+  const video = fieldsOf(msg.video);
   if (video === null || video["action"] === "cancel") {
     return null;
   }
@@ -154,7 +154,7 @@ function readRecording(msg: Message): Intent["recording"] {
  * Reads the media on the message; none if its payload is something else. Throws ERR_INPUT for a value that only looks
  * like media.
  */
-export function readMedia(msg: Message, operation: Operation): GivenMedium[] {
+export function readMedia(msg: ArchiveInput, operation: Operation): GivenMedium[] {
   const payload: unknown = msg.payload;
   const given: readonly unknown[] = Array.isArray(payload) ? payload : [payload];
   const media = given.map((one) => mediumOf(one, msg, given.length === 1));
@@ -170,12 +170,12 @@ export function readMedia(msg: Message, operation: Operation): GivenMedium[] {
   return media.filter((medium) => medium !== null);
 }
 
-function mediumOf(given: unknown, msg: Message, isOnly: boolean): GivenMedium | null {
+function mediumOf(given: unknown, msg: ArchiveInput, isOnly: boolean): GivenMedium | null {
   const ofMessage = {
-    contentType: isOnly ? textOf(msg["contentType"]) : null,
-    contentId: isOnly ? textOf(msg["contentId"]) : null,
-    description: isOnly ? textOf(msg["description"]) : null,
-    filename: isOnly ? textOf(msg["filename"]) : null,
+    contentType: isOnly ? textOf(msg.contentType) : null,
+    contentId: isOnly ? textOf(msg.contentId) : null,
+    description: isOnly ? textOf(msg.description) : null,
+    filename: isOnly ? textOf(msg.filename) : null,
   };
   if (given instanceof Uint8Array) {
     return given.length === 0 ? null : { content: given, ...ofMessage };

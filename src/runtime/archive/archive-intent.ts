@@ -6,6 +6,7 @@ import { verbatim, phrase, type Phrase } from "../../errors/interpolation.ts";
 import { encodePart } from "../../http/path-part.ts";
 import { layoutProblem, commaSeparated } from "../../rules/names.ts";
 import { readFacts, type MessageFacts } from "./archive-facts.ts";
+import type { ArchiveInput } from "./archive-input.ts";
 import { errorBeforeSending, type Operation } from "../failure.ts";
 import type { Message } from "../messages.ts";
 import type { FlagProperty, NumberProperty } from "../../properties/property-table.ts";
@@ -183,8 +184,8 @@ function readMeasured({ msg, operation }: IntentReader): MessageFacts {
  * Reads the position of a message in a sequence, as the core Split node and media list set it; null for a message
  * outside any.
  */
-export function readPart(msg: Message): { id: string; index: number; count: number | null } | null {
-  const parts: unknown = msg["parts"];
+export function readPart(msg: ArchiveInput): { id: string; index: number; count: number | null } | null {
+  const { parts } = msg;
   if (typeof parts !== "object" || parts === null || !("id" in parts) || !("index" in parts)) {
     return null;
   }
@@ -197,7 +198,7 @@ export function readPart(msg: Message): { id: string; index: number; count: numb
 }
 
 /** Whether a device on the local network has measured: it does not know the cloud's transaction. */
-function isLocalResult({ payload, imageIdentifier }: Message): boolean {
+function isLocalResult({ payload, imageIdentifier }: ArchiveInput): boolean {
   const source = typeof payload === "object" && payload !== null && "source" in payload ? payload.source : "";
   const hasImages = typeof imageIdentifier === "string" && imageIdentifier !== "";
   return hasImages || source === "newer-device" || source === "earlier-device";

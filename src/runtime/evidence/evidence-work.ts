@@ -13,6 +13,7 @@ import type { DatabaseLocation } from "../../store/database-location.ts";
 import type { FilesLocation } from "../../store/files-location.ts";
 import type { DatabaseLease } from "../../store/store-databases.ts";
 import type { Job } from "../action/serve.ts";
+import { inputProperties } from "../archive/archive-input.ts";
 import type { Operation } from "../failure.ts";
 import type { Message } from "../messages.ts";
 
@@ -94,10 +95,21 @@ export async function exportEvidence(
   );
 }
 
+/**
+ * The message without the parcel that it is about, for messages about others: archive would put what it reads from it into their packages.
+ */
+export function withoutParcel(msg: Message): Message {
+  const others = { ...msg };
+  for (const name of [...inputProperties, "error", "resumed"] as const) {
+    delete others[name];
+  }
+  return others;
+}
+
 /** One message for each item, which the Join node puts together again. `put` has to set the payload. */
 export function messagesOf<T>(
   RED: NodeAPI,
-  { msg }: Job,
+  msg: Message,
   items: readonly T[],
   put: (item: T) => { readonly payload: unknown },
 ): Message[] {
