@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { copyArchive, pruneArchive, rebuildIndex } from "../../src/archive/maintenance/commands.ts";
 import { startStub, type BucketStub } from "../support/s3-stub.ts";
@@ -175,6 +175,16 @@ describe("archive: a copy in a bucket of packages that were deleted in the folde
         assert.deepEqual(await said(null), [`previous-missing ${archive.paths[1] ?? ""}`]);
       }),
     ));
+
+  it("does not end the copying if its old place in the folder cannot be read", () =>
+    archive.withArchive(async (root, database) => {
+      const place = join(root, archive.paths[0] ?? "");
+      await pruneBefore(root, database, 1);
+      await copy(root);
+      await symlink(place, place);
+      assert.equal((await copy(root)).alreadyThere, 2);
+      assert.deepEqual(await said(null), []);
+    }));
 
   it("is known to be there also if copying the log was interrupted, or another log was copied", () =>
     archive.withArchive(async (root, database) => {

@@ -75,11 +75,11 @@ async function decide(texts: readonly string[], root: string, earlier: EarlierCo
     }
     const isInCopy = await earlier.next(text, line?.sha256);
     const deleted = line?.kept === true ? undefined : line;
-    // It may have been brought back from a backup, and copied only then.
+    // It may have been brought back from a backup, and copied only then. Where that cannot be read, the bucket is asked.
     const isBack =
       deleted !== undefined &&
       isInCopy === false &&
-      (await exists(join(root, deleted.path, manifestFileName), plainDisk));
+      (await exists(join(root, deleted.path, manifestFileName), plainDisk).catch(() => true));
     lines.push({ text, deleted, isInCopy: isBack ? undefined : isInCopy });
   }
   return lines;
