@@ -67,6 +67,19 @@ describe("archive: an extracted export that was changed", () => {
       }),
     ));
 
+  it("has no holds, so one in a package was added", () =>
+    withFolder((to) =>
+      archive.withArchive(async (root) => {
+        const folder = join(to, "claim");
+        const [path = ""] = archive.paths;
+        await writeFile(join(root, path, "hold.txt"), "claim");
+        await exportTo(folder, root);
+        assert.deepEqual((await verify(folder, null)).said, []);
+        await writeFile(join(folder, "packages", path, "Hold.txt"), "added");
+        assert.deepEqual((await verify(folder, null)).said, [`stray packages/${path}/Hold.txt`]);
+      }),
+    ));
+
   it("is told from the archive in whose folder it was extracted", () =>
     withFolder((to) =>
       archive.withArchive(async (root) => {

@@ -1,6 +1,6 @@
 import { basename, dirname, join } from "node:path";
 import type { ArchiveNote, Finding, Unchecked } from "../../model/archive-reports.ts";
-import { exists, manifestFileName, namesIn, plainDisk, type ReadDisk } from "../archive-disk.ts";
+import { exists, holdName, manifestFileName, namesIn, plainDisk, type ReadDisk } from "../archive-disk.ts";
 import { openPlain } from "../packages/package-files.ts";
 import type { FileHasher } from "./file-hasher.ts";
 import { sayUnreadable } from "./say-unreadable.ts";
@@ -66,6 +66,13 @@ export async function* checkExport({ folder, hasher, seen }: ExportCheckParts): 
     const name = `${ofPackages}${path}`;
     if (!sums.has(`${name}/${manifestFileName}`)) {
       yield { kind: "stray", path: name, problem };
+    }
+    // In an archive, a hold is no finding. A folder that cannot be read was reported with its package.
+    const names = await namesIn(join(folder, name), disk).catch(() => []);
+    for (const inner of names.filter((one) => holdName.test(one))) {
+      if (!sums.has(`${name}/${inner}`)) {
+        yield { kind: "stray", path: `${name}/${inner}`, problem };
+      }
     }
   }
   // Neither an archive's own folder nor that of a system is in an export.
