@@ -7,6 +7,7 @@ import { readSaved } from "../../src/runtime/action/saved-properties.ts";
 import { noConfig, serve } from "../../src/runtime/action/serve.ts";
 import { asText, ValueReader } from "../../src/runtime/action/values.ts";
 import { extraLimits, ownRuleOf } from "../../src/runtime/billing/billing-settings.ts";
+import type { Message } from "../../src/runtime/messages.ts";
 import type { SettingsReader } from "../../src/runtime/config/settings.ts";
 import { defaults, properties as table, type BillableWeightProperties } from "./billable-weight.shared.ts";
 
@@ -32,13 +33,13 @@ export default function (RED: NodeAPI): void {
       return { ...read, ownRule: ownRuleOf(read), limits: extraLimits(read, reader) };
     };
     const served = { ...operation, config: noConfig, properties: saved, settings };
-    serve(RED, this, served, async ({ msg, status }, read) => {
+    const bill = async (msg: Message, read: ReturnType<typeof settings>) => {
       const { ownRule, weight, limits, requireLegalForTrade } = read;
       const values = new ValueReader(RED, this, msg, operation);
       const preset = readChoice(msg, operation, "preset", read.preset, table.preset.of);
       const typed = { field: "weightValue", value: saved.weightValue, type: saved.weightValueType } as const;
       const given = weight === "given" ? await values.read(typed, numberOrText) : undefined;
-      const billable = billableWeightOf(msg.payload, {
+      return billableWeightOf(msg.payload, {
         rule: preset === "own" ? ownRule : preset,
         weightFrom: weight,
         given: readWeight(given, read.weightUnit),
@@ -47,9 +48,18 @@ export default function (RED: NodeAPI): void {
         extras: limits,
         today: dayHere(new Date()),
       });
-      status.say("done", statuses[billable.basis], { count: billable.weight, unit: billable.unit });
-      msg["billable"] = billable;
-      return [msg];
+    };
+    serve(RED, this, served, async ({ msg, status }, read) => {
+      try {
+        const billable = await bill(msg, read);
+        status.say("done", statuses[billable.basis], { count: billable.weight, unit: billable.unit });
+        msg["billable"] = billable;
+        return [msg];
+      } catch (error) {
+        // That of an earlier measurement, which archive would write into the package.
+        delete msg["billable"];
+        throw error;
+      }
     });
   }
 

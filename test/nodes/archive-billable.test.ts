@@ -91,4 +91,33 @@ describe("a package of a parcel that is billed", () => {
       }
     });
   });
+
+  it("has no weight of the measurement before, if the parcel was measured again and is not billed", async () => {
+    await withFolder(async (folder) => {
+      const node = (id: string, more: object = {}) => ({ id, z: "tab", type: `dimensioner-${id}`, ...more });
+      flow = await TestFlow.start([
+        { id: "device", type: "dimensioner-device", name: "Dock 4", address: sim.newer.origin },
+        storeNode(folder, "store"),
+        node("scan"),
+        node("measure", { device: "device" }),
+        node("billable-weight", { preset: "dhl-express" }),
+        node("archive", { store: "store", images: "" }),
+      ]);
+      try {
+        const scanned = await run("scan", { payload: "]C100395212340000004173\r\n" });
+        const billed = await run("billable-weight", await run("measure", scanned));
+        sim.newer.setParcel(null);
+        // Repositioned, and measured with the same message; what failed is archived as well.
+        const again = await flow.run("measure", billed);
+        assert.equal(again.error?.code, "ERR_MEASURE_FAILED");
+        const { payload } = await run("archive", again.msg);
+        const { manifest: path } = payload as { manifest: string };
+        const manifest = readManifest(await readFile(path, "utf8")) ?? assert.fail("no manifest");
+        assert.equal(manifest.billable, null);
+        assert.equal(manifest.scan?.text, "00395212340000004173", "the label is that of the same parcel");
+      } finally {
+        await flow.stop();
+      }
+    });
+  });
 });

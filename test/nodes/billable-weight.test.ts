@@ -52,6 +52,15 @@ describe("dimensioner-billable-weight", () => {
     assert.equal(flow.lastStatus("node")?.text, "3 lb (actual)");
   });
 
+  it("leaves no weight of before on a message that is not billed", async () => {
+    await start({ preset: "ups" });
+    const { msg, billable } = await bill(resultOf([11.1, 8.5, 6.2], legal));
+    assert.notEqual(billable, undefined);
+    msg["payload"] = { ...resultOf([11.1, 8.5, 6.2]), ok: false };
+    const { error, msg: failed } = await flow.run("node", msg);
+    assert.deepEqual([error?.code, "billable" in failed], ["ERR_NOT_BILLABLE", false]);
+  });
+
   it("bills what a device has measured", async () => {
     let simulator: Simulator | undefined;
     try {

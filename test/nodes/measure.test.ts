@@ -47,6 +47,13 @@ describe("dimensioner-measure", () => {
     assert.equal(flow.lastStatus("node")?.text, "10.5×20×30.5 cm, 2 kg");
   });
 
+  it("leaves no billed weight of an earlier measurement on the message", async () => {
+    await start();
+    const { sent } = await flow.run("node", { billable: { weight: 2.5, unit: "kg" }, scan: { text: "A" } });
+    const { billable, scan } = sent[0]?.msg ?? assert.fail();
+    assert.deepEqual([billable, scan], [undefined, { text: "A" }]);
+  });
+
   it("says when it is deployed that a setting cannot be used, and measures nothing", async () => {
     for (const properties of [{ ifBlank: "perhaps" }, { ignoreRepeats: "long" }, { failures: "hide" }]) {
       await start(properties);

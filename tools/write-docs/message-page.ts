@@ -34,6 +34,9 @@ export function writeMessagePage(): string {
     "**archive** needs to archive the message again stays: media, parts of a sequence, what a setting of the node reads, and a measurement",
     "where `measurement` is something else. The messages about what is missing, one each, keep nothing of the parcel that the message was",
     "about that has asked for them: neither what **archive** reads nor `error` and `resumed`.",
+    "",
+    "A measurement removes the `billable` of an earlier one from the message, and so does an error of **billable weight**. `scan` stays,",
+    "because it is of the label.",
     ...objects.flatMap((name) => [
       "",
       `## ${name}`,

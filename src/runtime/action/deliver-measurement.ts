@@ -53,8 +53,9 @@ export function deliverMeasurement(
     },
     tag,
   };
+  // What was said of an earlier measurement of this message.
+  delete msg["billable"];
   if (isSettled(msg["video"])) {
-    // What an earlier measurement of this message has told.
     delete msg["video"];
   }
   const recording = recordings.measured(deviceKey, reference ?? null, result);
@@ -86,11 +87,10 @@ function showFigures(status: NodeStatus, result: MeasureResult): void {
  * message about which nothing is known, as after a restart, or if the measurement has failed.
  */
 export function tellRecording(msg: Message, recording: RecordingStatus | null, otherwise: Ownership): void {
-  const { video } = msg;
   if (recording !== null) {
     msg["video"] = { action: "start", ...recording };
-  } else if (isStart(video) && !isSettled(video)) {
-    msg["video"] = { ...video, recording: otherwise };
+  } else if (isStart(msg["video"]) && !isSettled(msg["video"])) {
+    msg["video"] = { ...msg["video"], recording: otherwise };
   }
 }
 
