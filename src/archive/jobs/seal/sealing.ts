@@ -75,10 +75,7 @@ export class Sealing {
   async seal(job: OpenJob, judge: Judge, onDamaged: (path: string) => void): Promise<Archived> {
     // Noted before the response of the database: without one, it may have happened nevertheless.
     job.state = "sealing";
-    const sealed = await this.#parts.jobs.seal(job.id, searchOf(job)?.key ?? null);
-    if (sealed === undefined) {
-      throw new Error(`The job ${job.id} was sealed twice.`);
-    }
+    const sealed = await this.#close(job);
     job.items = sealed.items;
     const keys = keysOfWhole(job);
     return await this.#turns.run(keys, async () => {
@@ -106,6 +103,26 @@ export class Sealing {
         await this.#parts.work.reopen(job.id, isMediumOf(job));
       }
     });
+  }
+
+  /**
+   * Closes a job to further media. What memory has was confirmed by the database before, and is still on the disk: if rows lack some of
+   * it, as after a failover to a server that had not received the last ones, it is added again.
+   */
+  async #close(job: OpenJob): Promise<SealedJob> {
+    const { jobs } = this.#parts;
+    const measurement = searchOf(job)?.key ?? null;
+    for (let sealed = await jobs.seal(job.id, measurement); sealed !== undefined;) {
+      const { items } = sealed;
+      const lacking = [...job.items].filter(([slot]) => !items.has(slot));
+      if (lacking.length === 0) {
+        return sealed;
+      }
+      await jobs.collect(job.id);
+      await jobs.addItems(job.id, new Map(lacking));
+      sealed = await jobs.seal(job.id, measurement);
+    }
+    throw new Error(`The job ${job.id} was sealed twice.`);
   }
 
   async #writeOrExplain(job: OpenJob, sealed: SealedJob, wanted: Wanted): Promise<Archived | undefined> {

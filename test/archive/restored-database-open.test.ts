@@ -1,0 +1,87 @@
+import assert from "node:assert/strict";
+import type { Intent } from "../../src/archive/packages/intent.ts";
+import { useCredentials } from "../support/s3-servers.ts";
+import { ScriptedCloud, ScriptedDevice } from "./scripted-sources.ts";
+import { storeKinds, withPlace, type OpenedStore, type TestPlace } from "./store-places.ts";
+import { intentOf, mediumOf, openArchive, pictureOf, sha256Of, until, type Opened } from "./support.ts";
+
+const jpeg = "image/jpeg";
+const picture = "annotated";
+const stored = pictureOf(`${picture} of i-1`);
+const waits = { waitMs: 600_000, giveUpMs: 3_600_000 };
+const measured = {
+  ...intentOf("1", { expect: [jpeg, "video/mp4"], ...waits, onIncomplete: "keep" }),
+  measuredBy: { id: "dock", name: "Dock 4", imageIdentifier: "i-1", images: [picture], videoAt: null },
+} satisfies Intent;
+
+/** A device that tells when it is asked for a picture. */
+class WatchedDevice extends ScriptedDevice {
+  onImage: () => Promise<void> = async () => undefined;
+
+  override async image(wanted: string, imageIdentifier: string) {
+    await this.onImage();
+    return await super.image(wanted, imageIdentifier);
+  }
+}
+
+interface Given extends Opened, Pick<OpenedStore, "query"> {
+  readonly place: TestPlace;
+  readonly cloud: ScriptedCloud;
+  readonly device: WatchedDevice;
+}
+
+for (const kind of storeKinds) {
+  describe(`archive: a database that lacks the last seconds while its packages in a ${kind.files} are made (${kind.database})`, () => {
+    useCredentials();
+
+    const withOpen = (act: (given: Given) => Promise<void>): Promise<void> =>
+      withPlace(kind, async (place) => {
+        const [cloud, device] = [new ScriptedCloud(), new WatchedDevice(picture)];
+        const { store, query } = await place.open();
+        const opened = await openArchive("", undefined, { store, cloud: () => cloud, device: () => device });
+        await act({ ...opened, query, place, cloud, device });
+      });
+
+    async function shasOf({ place, close }: Given): Promise<string[]> {
+      await close();
+      const [manifest, ...more] = [...(await place.packages()).values()];
+      assert.ok(manifest !== undefined && more.length === 0);
+      return manifest.items.map(({ sha256 }) => sha256).toSorted();
+    }
+
+    it("has the picture of a device in its package of which the database does not know any more", () =>
+      withOpen(async (given) => {
+        const { runner, query, cloud, device } = given;
+        const submission = await runner.submit(measured);
+        await until(() => submission.running?.state === "waiting", "it waits for its video");
+        await query("DELETE FROM job_media");
+        device.pictures = [];
+        cloud.have = [{ id: "ColorVideoMp4", type: "video/mp4" }];
+        submission.running?.wake();
+        const { manifest, complete } = await submission.end();
+        submission.messageSent();
+        assert.equal(complete, true);
+        assert.deepEqual(
+          manifest.items.map(({ source }) => source),
+          ["cloud", "device"],
+        );
+        assert.ok((await shasOf(given)).includes(sha256Of(stored)));
+      }));
+
+    it("has the parts of a sequence in their package of which the database does not know any more", () =>
+      withOpen(async (given) => {
+        const { runner, query } = given;
+        const intent = intentOf("1", { origin: null, sequence: "s", ...waits });
+        const submit = (index: number) =>
+          runner.submitMedia(intent, [mediumOf(`part ${index}`)], { id: "s", index, count: 2 });
+        const first = await submit(0);
+        await until(() => first.running?.state === "waiting", "it waits for the other part");
+        await query("DELETE FROM job_media");
+        const last = await submit(1);
+        await last.end();
+        last.messageSent();
+        const parts = [0, 1].map((index) => sha256Of(pictureOf(`part ${index}`)));
+        assert.deepEqual(await shasOf(given), parts.toSorted());
+      }));
+  });
+}
