@@ -54,6 +54,11 @@ export const postgres = {
     text: "The server of the database __path__ is PostgreSQL __value__. Use version __least__ or later.",
     hint: "Earlier versions are not maintained any more.",
   },
+  postgresSettings: {
+    code: "ERR_STORE",
+    text: "Settings that a store needs do not arrive at the database __path__: __value__. Something in between, such as a connection pooler, drops them. Connect to PostgreSQL directly, or have its administrator set them for this user.",
+    hint: "Without them, what two programs do at the same time could be done twice.",
+  },
   postgresNoTables: {
     code: "ERR_STORE",
     text: 'The database __path__ has no tables of a store. Check the address, or make them from the packages: run dimensioner-rebuild "folder of the packages" --database "__path__".',

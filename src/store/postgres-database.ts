@@ -9,9 +9,9 @@ import {
   isFromServer,
   isOfTransaction,
   postgresError,
-  schemaName,
 } from "./postgres-failures.ts";
 import { prepareTables, type TableOptions } from "./postgres-schema.ts";
+import { sessionOptions } from "./postgres-settings.ts";
 import { translateStatement, toPostgres } from "./postgres-sql.ts";
 import { settledWithin } from "../time/settled-within.ts";
 
@@ -77,7 +77,7 @@ export class PostgresDatabase implements Database {
     types.setTypeParser(known.builtins.INT8, Number);
     const pool = new PgPool({
       ...connectionTo(options.address),
-      options: sessionOptions(options),
+      options: sessionOptions(options.access, options.answerWithinMs ?? defaultAnswerMs),
       application_name: "dimensioner",
       max: options.poolSize ?? defaultPoolSize,
       connectionTimeoutMillis: options.connectWithinMs ?? defaultConnectMs,
@@ -176,25 +176,6 @@ export class PostgresDatabase implements Database {
       client.release(!isUsable);
     }
   }
-}
-
-/** The settings of each connection, which every user may change. */
-function sessionOptions({ access, answerWithinMs = defaultAnswerMs }: PostgresOptions): string {
-  const isReading = access === "read" || access === "look";
-  const settings = {
-    search_path: schemaName,
-    // A server that only copies another one has no serializable transactions.
-    default_transaction_isolation: isReading ? "repeatable\\ read" : "serializable",
-    default_transaction_read_only: isReading ? "on" : "off",
-    // What is confirmed has to be durable, whatever the server's own setting is.
-    synchronous_commit: "on",
-    statement_timeout: answerWithinMs,
-    // Otherwise a worker that is suspended within a transaction would hold up all others.
-    idle_in_transaction_session_timeout: answerWithinMs,
-  };
-  return Object.entries(settings)
-    .map(([name, value]) => `-c ${name}=${value}`)
-    .join(" ");
 }
 
 async function run(client: PoolClient, statements: readonly Statement[]): Promise<Row[][]> {

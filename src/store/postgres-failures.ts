@@ -79,6 +79,11 @@ export function oldServerError(database: string, version: string): DimensionerEr
   return failure("postgresOld", { path: database, value: version, least: oldestVersion });
 }
 
+/** Creates the ERR_STORE for a connection that lacks settings, each as `name = value`. */
+export function settingsError(database: string, settings: readonly string[]): DimensionerError {
+  return failure("postgresSettings", { path: database, value: settings.join(", ") });
+}
+
 /** Creates the ERR_STORE for a database without the tables of a store, where nothing may be created. */
 export function noTablesError(database: string): DimensionerError {
   return failure("postgresNoTables", { path: database });

@@ -5,7 +5,9 @@ import {
   oldestVersion,
   oldServerError,
   schemaName,
+  settingsError,
 } from "./postgres-failures.ts";
+import { missingSettings, type Access } from "./postgres-settings.ts";
 import { translateSchema } from "./postgres-sql.ts";
 import type { PostgresAddress } from "./postgres-address.ts";
 
@@ -13,11 +15,7 @@ export interface TableOptions {
   readonly address: PostgresAddress;
   /** The statements that lead from each version of the schema to the next, as SQLite writes them. */
   readonly migrations: readonly (readonly string[])[];
-  /**
-   * `create` makes the tables where they are missing, and migrates older ones. `write` and `read` need tables that exist,
-   * and `read` can change nothing. `look` is the same where there may be no tables.
-   */
-  readonly access: "create" | "look" | "read" | "write";
+  readonly access: Access;
 }
 
 /** The key of the advisory lock that whoever creates or migrates tables holds: "dimensio" in ASCII. */
@@ -35,6 +33,10 @@ export async function prepareTables(
   const server = String(await firstValue(client, "SHOW server_version"));
   if (Number.parseInt(server, 10) < oldestVersion) {
     throw oldServerError(address.name, server);
+  }
+  const missing = await missingSettings(client, access);
+  if (missing.length > 0) {
+    throw settingsError(address.name, missing);
   }
   const isNew = access === "create" && (await createTables(client, migrations));
   const version = await findVersion(client);
