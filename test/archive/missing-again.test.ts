@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import type { Submission } from "../../src/archive/jobs/accept/submission.ts";
+import type { Intent } from "../../src/archive/packages/intent.ts";
 import {
   againOf,
   archived,
@@ -12,8 +14,24 @@ import {
   ofRecord,
   onlyOne,
   raw,
+  type Given,
 } from "./archiving-again.ts";
-import { intentOf, pictureOf, sha256Of } from "./support.ts";
+import { intentOf, mediumOf, sha256Of } from "./support.ts";
+
+/** A message with these pictures. */
+function submitMedia(
+  { opened }: Given,
+  pictures: readonly string[],
+  more: Partial<Intent> = {},
+): Promise<Submission> {
+  return opened.runner.submitMedia(intentOfMessage(ofDevice, more), pictures.map(mediumOf), null);
+}
+
+async function archivedMedia(...given: Parameters<typeof submitMedia>): Promise<void> {
+  const submission = await submitMedia(...given);
+  await submission.end();
+  submission.messageSent();
+}
 
 for (const kind of ["SQLite", "PostgreSQL"]) {
   describe(`archive: what is archived again of a failed job (${kind})`, () => {
@@ -54,16 +72,7 @@ for (const kind of ["SQLite", "PostgreSQL"]) {
     it("is nothing if media came with its message, although the record is there", () =>
       archiving(kind, async (given) => {
         await given.post("1");
-        const { opened } = given;
-        const content = pictureOf("1");
-        const medium = {
-          content,
-          contentType: "image/jpeg",
-          contentId: null,
-          description: null,
-          filename: null,
-        };
-        await failed(given, opened.runner.submitMedia(intentOfMessage(ofDevice), [medium], null));
+        await failed(given, submitMedia(given, ["1"]));
         const { reason, archiveAgain } = await onlyOne(given);
         assert.deepEqual([reason, archiveAgain], ["failed", null]);
       }));
@@ -81,6 +90,22 @@ for (const kind of ["SQLite", "PostgreSQL"]) {
         assert.notEqual(manifest.supplements, null);
         assert.deepEqual(await given.missing(), []);
       }));
+
+    for (const transactionId of ["1", null]) {
+      it(`is missing until a package has the media of its message: with the transaction ${transactionId}`, () =>
+        archiving(kind, async (given) => {
+          await failed(given, submitMedia(given, ["1", "2"], { transactionId }));
+          given.device.pictures = dock.images;
+          await archived(given, intentOfMessage(ofDevice));
+          const kept = async (): Promise<unknown[]> =>
+            (await given.missing()).map(({ reason, archiveAgain }) => [reason, archiveAgain]);
+          assert.deepEqual(await kept(), [["failed", null]], "the answer alone is archived");
+          await archivedMedia(given, ["1"], { transactionId });
+          assert.deepEqual(await kept(), [["failed", null]], "one of two media is archived");
+          await archivedMedia(given, ["1", "2"], { transactionId });
+          assert.deepEqual(await kept(), []);
+        }));
+    }
 
     it("is not missing if any package is complete and it has no exact answer", () =>
       archiving(kind, async (given) => {

@@ -41,6 +41,10 @@ describeDatabases("archive: what is missing of a long period", (open) => {
           ${numbers} SELECT 'job ' || i, 'node', 'key ' || i, CASE WHEN i % 50 = 1 THEN 'failed' ELSE 'reported' END,
             ${timeOf}, '', 'id ' || i, '', '' FROM n`,
       },
+      {
+        sql: `INSERT INTO job_media (job_id, slot, path, source, bytes, sha256)
+          ${numbers} SELECT 'job ' || i, 'slot', '', 'cloud', 1, 'media ' || i FROM n`,
+      },
       { sql: "ANALYZE" },
     ]);
   });
@@ -56,6 +60,7 @@ describeDatabases("archive: what is missing of a long period", (open) => {
     return {
       found: found.map(({ reason, transactionId }) => `${reason} ${transactionId}`),
       lists: given.filter(({ sql }) => sql.includes("NOT EXISTS")),
+      ofMedia: given.filter(({ sql }) => sql.includes("job_media m")),
     };
   };
 
@@ -101,6 +106,15 @@ describeDatabases("archive: what is missing of a long period", (open) => {
     const plan = steps.join("\n");
     assert.doesNotMatch(plan, /SCAN (jobs|packages)|Seq Scan on (jobs|packages)/);
     for (const index of ["jobs_accepted", "packages_transaction_lower", "packages_key", "packages_measure"]) {
+      assert.ok(plan.includes(index), `${index}\n${plan}`);
+    }
+  });
+
+  it("is no failed job without media, nor one with media that are looked up in all jobs or packages", async () => {
+    const { ofMedia } = await list(100);
+    const plan = (await test.explain(ofMedia)).join("\n");
+    assert.doesNotMatch(plan, /SCAN (j|jobs|packages|m|o)\b|Seq Scan on (jobs|packages|job_media)/);
+    for (const index of ["jobs_accepted", "jobs_transaction_lower", "packages_key", "packages_measure"]) {
       assert.ok(plan.includes(index), `${index}\n${plan}`);
     }
   });

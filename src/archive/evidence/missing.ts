@@ -13,8 +13,9 @@ const sameTransaction = "lower(transaction_id) IN (r.transaction_id, r.legacy_id
 
 /**
  * Lists what of a period has no complete package, the newest first: webhook records, by when they arrived, and archive
- * jobs, by when they were accepted; a package without the exact answer does not count for a job that had it. A job is in
- * the database for 30 days after its end, a handled record for 90. What was deleted because of its age is not missing.
+ * jobs, by when they were accepted; a package without the exact answer does not count for a job that had it, nor one without the
+ * media that came with the message of a failed job. A job is in the database for 30 days after its end, a handled record for 90. What
+ * was deleted because of its age is not missing.
  * Rejects with ERR_FILE and ERR_STORE.
  */
 export async function listMissing(
@@ -32,6 +33,13 @@ export async function listMissing(
 const lists: readonly MissingList[] = [
   { select: recordsWithoutPackage, read: missingRecord, of: "records", by: "received_at" },
   { select: jobsWithoutPackage, read: missingJob, of: "jobs", by: "accepted_at" },
+  {
+    select: jobsWithMedia,
+    read: describeJob,
+    of: "jobs",
+    by: "accepted_at",
+    where: "state = 'failed'",
+  },
   {
     select: incompletePackages,
     read: incompletePackage,
@@ -78,6 +86,27 @@ function jobsWithoutPackage(values: readonly SqlValue[]): Statement {
   };
 }
 
+/**
+ * No package makes up for media that came with the message of a failed job, unless it has them: the job that made it has media of the
+ * same content then, and a later one stays in the database for longer than the failed one.
+ */
+function jobsWithMedia(values: readonly SqlValue[]): Statement {
+  const archiving = `SELECT job_id FROM jobs
+      WHERE lower(transaction_id) = lower(j.transaction_id) AND state IN ('archived', 'reported')
+    UNION ALL SELECT package_id FROM packages WHERE job_key = j.job_key
+    UNION ALL SELECT package_id FROM packages
+      WHERE job_key IN (SELECT job_key FROM packages WHERE measure_key = j.job_key)`;
+  return {
+    sql: `SELECT j.*, 1 AS has_message_media FROM jobs j
+      WHERE j.accepted_at >= ? AND j.accepted_at < ? AND j.state = 'failed' AND
+        (SELECT count(*) FROM job_media m WHERE m.job_id = j.job_id AND m.source = 'message' AND
+          (SELECT count(*) FROM (${archiving}) a JOIN job_media o ON o.job_id = a.job_id
+            WHERE o.sha256 = m.sha256) = 0) > 0
+      ORDER BY j.accepted_at DESC, j.job_id DESC LIMIT ? OFFSET ?`,
+    values,
+  };
+}
+
 /** A supplement is complete by all that was asked for before it, so an earlier package does not complete it. */
 function incompletePackages(values: readonly SqlValue[]): Statement {
   const isLater = "(p.supplements_sha256 IS NULL OR archived_at >= p.archived_at)";
@@ -118,10 +147,12 @@ function missingRecord(row: Row): Found {
 }
 
 function missingJob(row: Row): Found | null {
+  const isArchived = Number(row["has_package"]) > 0 && (readIntent(row)?.raw ?? null) === null;
+  return isArchived ? null : describeJob(row);
+}
+
+function describeJob(row: Row): Found {
   const intent = readIntent(row);
-  if (Number(row["has_package"]) > 0 && (intent?.raw ?? null) === null) {
-    return null;
-  }
   const reason = reasonOf(row);
   const transactionId = textOf(row["transaction_id"]);
   const evidence = {
