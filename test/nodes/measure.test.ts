@@ -47,11 +47,12 @@ describe("dimensioner-measure", () => {
     assert.equal(flow.lastStatus("node")?.text, "10.5×20×30.5 cm, 2 kg");
   });
 
-  it("leaves no billed weight of an earlier measurement on the message", async () => {
+  it("leaves nothing of an earlier measurement on the message that archive would archive with the new one", async () => {
     await start();
-    const { sent } = await flow.run("node", { billable: { weight: 2.5, unit: "kg" }, scan: { text: "A" } });
-    const { billable, scan } = sent[0]?.msg ?? assert.fail();
-    assert.deepEqual([billable, scan], [undefined, { text: "A" }]);
+    const earlier = { billable: { weight: 2.5, unit: "kg" }, measurement: { measuredObjects: [{}] } };
+    const { sent } = await flow.run("node", { ...earlier, scan: { text: "A" } });
+    const { billable, measurement, scan } = sent[0]?.msg ?? assert.fail();
+    assert.deepEqual([billable, measurement, scan], [undefined, undefined, { text: "A" }]);
   });
 
   it("says when it is deployed that a setting cannot be used, and measures nothing", async () => {

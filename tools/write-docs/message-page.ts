@@ -35,8 +35,8 @@ export function writeMessagePage(): string {
     "where `measurement` is something else. The messages about what is missing, one each, keep nothing of the parcel that the message was",
     "about that has asked for them: neither what **archive** reads nor `error` and `resumed`.",
     "",
-    "A measurement removes the `billable` of an earlier one from the message, and so does an error of **billable weight**. `scan` stays,",
-    "because it is of the label.",
+    "A measurement removes `billable` and `measurement`, which are of an earlier one, from the message. An error of **billable weight** removes",
+    "`billable`. `scan` stays, because it is of the label.",
     ...objects.flatMap((name) => [
       "",
       `## ${name}`,

@@ -9,7 +9,6 @@ import { longestText, type NodeStatus } from "../status/node-status.ts";
 import type { Target } from "../config/config-choice.ts";
 import type { Job } from "./serve.ts";
 
-/** A measurement with its references. */
 interface Measured {
   readonly measurement: Measurement;
   /** The reference of the parcel, whether or not it was sent to the device. */
@@ -53,8 +52,9 @@ export function deliverMeasurement(
     },
     tag,
   };
-  // What was said of an earlier measurement of this message.
+  // What is of an earlier measurement of this message.
   delete msg["billable"];
+  delete msg["measurement"];
   if (isSettled(msg["video"])) {
     delete msg["video"];
   }
