@@ -86,6 +86,11 @@ export const nodes = {
     text: "The store's database has damaged data for job __value__. Send the message again. Nothing was deleted; the job's files were left where they are.",
     hint: "Check the disk. dimensioner-verify checks the packages.",
   },
+  jobUnknown: {
+    code: "ERR_STORE",
+    text: "The store's database has no open job __value__ any more: an older database was restored, or a standby server has taken over that had not received the job. Send the message again. Media that are nowhere else are kept.",
+    hint: "Node-RED's log says where the media are.",
+  },
   cancelledKept: {
     code: "ERR_CANCELLED",
     text: "The flow was stopped or redeployed before this was archived. The job is saved and continues automatically; do not send the message again.",

@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
 import type { Intent } from "../../src/archive/packages/intent.ts";
+import { rejectsWith } from "../media/support.ts";
 import { useCredentials } from "../support/s3-servers.ts";
 import { ScriptedCloud, ScriptedDevice } from "./scripted-sources.ts";
 import { storeKinds, withPlace, type OpenedStore, type TestPlace } from "./store-places.ts";
@@ -13,6 +16,7 @@ const measured = {
   ...intentOf("1", { expect: [jpeg, "video/mp4"], ...waits, onIncomplete: "keep" }),
   measuredBy: { id: "dock", name: "Dock 4", imageIdentifier: "i-1", images: [picture], videoAt: null },
 } satisfies Intent;
+const pictures = { ...measured, media: "pictures", expect: [], waitMs: 0 } satisfies Intent;
 
 /** A device that tells when it is asked for a picture. */
 class WatchedDevice extends ScriptedDevice {
@@ -83,5 +87,42 @@ for (const kind of storeKinds) {
         const parts = [0, 1].map((index) => sha256Of(pictureOf(`part ${index}`)));
         assert.deepEqual(await shasOf(given), parts.toSorted());
       }));
+
+    for (const what of ["the picture", "a part"] as const) {
+      it(`keeps ${what} of a job aside that the database does not know any more`, () =>
+        withOpen(async (given) => {
+          const { archive, runner, place, query, device, close } = given;
+          device.onImage = async () => void (await query("DELETE FROM jobs"));
+          const sequence = intentOf("1", { origin: null, sequence: "s", ...waits });
+          const part = { id: "s", index: 0, count: 2 };
+          const submission =
+            what === "a part"
+              ? await runner.submitMedia(sequence, [mediumOf("part")], part)
+              : await runner.submit(pictures);
+          const { running } = submission;
+          assert.ok(running !== undefined);
+          if (what === "a part") {
+            await until(() => running.state === "waiting", "it waits for the other part");
+            await query("DELETE FROM jobs");
+            const last = { ...part, index: 1 };
+            await rejectsWith(
+              runner.submitMedia(sequence, [mediumOf("last")], last),
+              "ERR_STORE",
+              "jobUnknown",
+            );
+            running.drop();
+            submission.messageSent(await rejectsWith(submission.end(), "ERR_CANCELLED", "cancelledReset"));
+          } else {
+            submission.messageSent(await rejectsWith(submission.end(), "ERR_STORE", "jobUnknown"));
+          }
+          await close();
+          const aside = join(archive.work.asidePath(running.job.id), "media");
+          const names = await readdir(aside).catch(() => []);
+          const kept: Buffer[] = await Promise.all(names.map((name) => readFile(join(aside, name))));
+          const inBucket = [...(place.stub?.objects ?? [])].filter(([key]) => key.includes("/aside/"));
+          kept.push(...inBucket.map(([, { body }]) => body));
+          assert.ok(kept.some((one) => one.equals(what === "a part" ? pictureOf("part") : stored)));
+        }));
+    }
   });
 }

@@ -5,7 +5,7 @@ import type { PlacedPackage } from "../../packages/intent.ts";
 import type { Manifest } from "../../packages/manifest.ts";
 import type { WrittenFile } from "../../packages/package-writer.ts";
 import type { PackagePlace, PreparedPackage, SealedFile } from "../../place/package-place.ts";
-import { isTaken } from "../table/is-taken.ts";
+import { isTaken, isUnknown } from "../table/is-taken.ts";
 import { keysOfManifest, keysOfWhole } from "../table/job-keys.ts";
 import type { JobTable } from "../table/job-table.ts";
 import type { OpenJob } from "../table/open-job.ts";
@@ -126,8 +126,8 @@ export class JobResults {
       try {
         await this.#settle(one);
       } catch (error) {
-        // What another worker has taken is settled here.
-        if (!isTaken(error) && !(isRefused(error) && !isNeeded(one))) {
+        // What another worker has taken, or nobody knows any more, is settled here.
+        if (!isTaken(error) && !isUnknown(error) && !(isRefused(error) && !isNeeded(one))) {
           throw error;
         }
       }
@@ -145,7 +145,7 @@ export class JobResults {
       try {
         isNoted = await this.note(job, archived, known);
       } catch (error) {
-        if (!isTaken(error) && !isRefused(error)) {
+        if (!isTaken(error) && !isUnknown(error) && !isRefused(error)) {
           throw error;
         }
         failure = error;

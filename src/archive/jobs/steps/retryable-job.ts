@@ -1,5 +1,5 @@
 import { isDimensionerError } from "../../../errors/dimensioner-error.ts";
-import { isTaken } from "../table/is-taken.ts";
+import { isTaken, isUnknown } from "../table/is-taken.ts";
 
 /**
  * Whether a failure can disappear without another message: a connection, a token or a disk may come back. Such a job
@@ -23,9 +23,9 @@ export function isRetryableJob(error: unknown): boolean {
       return true;
     case "ERR_CANCELLED":
       return !isTaken(error);
-    // Somebody can repair a damaged or newer database, like a disk, but not a damaged row.
+    // Somebody can repair a damaged or newer database, like a disk, but not a damaged row or a lost one.
     case "ERR_STORE":
-      return error.sentence !== "jobDamaged";
+      return error.sentence !== "jobDamaged" && !isUnknown(error);
     case "ERR_HTTP":
       return error.details.retryable || error.sentence === "redirect" || error.details.statusCode === 403;
     case "ERR_FILE":

@@ -1,3 +1,5 @@
+import { DimensionerError } from "../../../errors/dimensioner-error.ts";
+import { diskFacts } from "../../archive-disk.ts";
 import { readNotes, removeNote } from "../seal/item-notes.ts";
 import type { OpenJob } from "../table/open-job.ts";
 import type { StepJob } from "./job-work.ts";
@@ -11,7 +13,10 @@ import { isUnchanged, namesInUse } from "./store-item.ts";
 export async function noteStored({ job, root }: Pick<StepJob, "job" | "root">): Promise<void> {
   if (job.unnoted.size > 0) {
     const noted = new Map(job.unnoted);
-    await root.intake.addItems(job, noted);
+    if (!(await root.intake.addItems(job, noted))) {
+      // They stay in the work folder with their notes, and are moved aside with it.
+      throw new DimensionerError("jobUnknown", diskFacts, { value: job.id });
+    }
     noted.forEach((_item, slot) => job.unnoted.delete(slot));
     for (const item of [...noted.values()].filter(({ source }) => source === "device")) {
       await removeNote(root.work.of(job.id), item, root.disk);

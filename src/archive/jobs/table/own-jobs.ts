@@ -9,7 +9,8 @@ import {
 } from "../../../store/database.ts";
 import { diskFacts } from "../../archive-disk.ts";
 import { listOf, ofWorker, type OwnJob } from "./job-rows.ts";
-import { statesBefore, type JobState } from "./job-states.ts";
+import { isUnknown } from "./is-taken.ts";
+import { endStates, statesBefore, type JobState } from "./job-states.ts";
 
 /** How a job gets another state. */
 interface Move {
@@ -44,10 +45,19 @@ export class OwnJobs {
     };
   }
 
-  /** Rejects with ERR_STORE, and with ERR_CANCELLED (`cancelledTaken`) if another worker has the job. */
+  /**
+   * Rejects with ERR_STORE, and with ERR_CANCELLED (`cancelledTaken`) if another worker has the job. A job that the database does not
+   * know any more has ended.
+   */
   async moveTo(id: string, state: JobState, also: Readonly<Record<string, SqlValue>> = {}): Promise<void> {
     const [moved = []] = await this.#database.transaction([this.move(id, state, { also })]);
-    await this.isChanged(id, moved);
+    try {
+      await this.isChanged(id, moved);
+    } catch (error) {
+      if (!(isUnknown(error) && endStates.includes(state))) {
+        throw error;
+      }
+    }
   }
 
   move(id: string, state: JobState, { also = {}, returned = "job_id", condition = always }: Move): Statement {
@@ -67,7 +77,7 @@ export class OwnJobs {
 
   /**
    * Returns whether a statement has changed a job, by the rows that it returned. If none, it is of another state than the
-   * statement expects, or another worker has it, and then this rejects.
+   * statement expects, or another worker has it, and then this rejects. So it does with ERR_STORE (`jobUnknown`) if there is no such job.
    */
   async isChanged(id: string, rows: readonly Row[]): Promise<boolean> {
     if (rows.length > 0) {
@@ -78,6 +88,9 @@ export class OwnJobs {
     ]);
     if (found.some((row) => row["worker_id"] !== this.worker)) {
       throw new DimensionerError("cancelledTaken", diskFacts);
+    }
+    if (found.length === 0) {
+      throw new DimensionerError("jobUnknown", diskFacts, { value: id });
     }
     return false;
   }
