@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { until } from "../archive/support.ts";
 import { filesIn, readJson, sha256 } from "./archive.ts";
 import { nodeNamed, readExample } from "../../tools/demo/examples.ts";
 import { Listener } from "./listener.ts";
@@ -112,6 +113,15 @@ describe("the examples 01, 02, 03 and 12: from the scan to the archive", () => {
       assert.equal((await run.nodeRed.adminFetch(`/inject/${id}`, { method: "POST" })).status, 200);
     };
 
+    /** Lets the cloud answer to no command until the fault is removed. */
+    const holdCloud = () =>
+      run.simulator.faults.add({
+        surface: "cloud",
+        path: "/api/remotetrigger",
+        times: 0,
+        fault: { kind: "delay", ms: 600_000 },
+      });
+
     it("starts the video with the first scan of a parcel, and measures and archives it with the second", async () => {
       assert.equal(await hear("12", "Scan parcel A", "Recording"), "ORDER-A");
       const { files, manifest } = await archived("12", "Scan parcel A");
@@ -162,13 +172,7 @@ describe("the examples 01, 02, 03 and 12: from the scan to the archive", () => {
       }));
       const listener = new Listener();
       await listener.open(run.nodeRed.url, await readExample("12"));
-      const late = { kind: "delay", ms: 600_000 } as const;
-      const held = run.simulator.faults.add({
-        surface: "cloud",
-        path: "/api/remotetrigger",
-        times: 0,
-        fault: late,
-      });
+      const held = holdCloud();
       await scanOnly("Scan parcel A");
       await scanOnly("Scan parcel A");
       run.simulator.faults.remove(held);
@@ -177,6 +181,37 @@ describe("the examples 01, 02, 03 and 12: from the scan to the archive", () => {
       await hear("12", "Discard the video", "Discarded");
       assert.deepEqual(sent(), ["startrecording", "cancelrecording"]);
       await run.redeploy();
+    });
+
+    it("refuses another parcel while the cloud is still starting the video of the first one", async () => {
+      const listener = new Listener();
+      await listener.open(run.nodeRed.url, await readExample("12"));
+      const held = holdCloud();
+      await scanOnly("Scan parcel A");
+      await scanOnly("Scan parcel B");
+      // Otherwise the cloud is asked for B once it has answered for A.
+      run.simulator.faults.remove(held);
+      assert.match(
+        await listener.next(),
+        /^What to do: ORDER-A is still being packed: .* Nothing was done with ORDER-B\.$/,
+      );
+      assert.equal(await listener.next(), "Recording: ORDER-A");
+      listener.close();
+      assert.deepEqual(sent(), ["startrecording"]);
+      await hear("12", "Discard the video", "Discarded");
+    });
+
+    it("takes the next parcel after a start that has failed, or that a deploy has cut off", async () => {
+      run.simulator.newer.setMode("measurement-only");
+      await hear("12", "Scan parcel A", "What to do");
+      run.simulator.newer.setMode("video-with-measurement");
+      const held = holdCloud();
+      await scanOnly("Scan parcel B");
+      await until(() => sent().length === 2, "the cloud is asked to start the video of B");
+      await run.redeploy();
+      run.simulator.faults.remove(held);
+      assert.equal(await hear("12", "Scan parcel A", "Recording"), "ORDER-A");
+      await hear("12", "Discard the video", "Discarded");
     });
   });
 
