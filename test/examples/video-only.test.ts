@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
+import { nodeNamed, readExample } from "../../tools/demo/examples.ts";
+import { until } from "../archive/support.ts";
 import { filesIn } from "./archive.ts";
+import { Listener } from "./listener.ts";
 import { startExamples, type ExamplesRun } from "./several-examples.ts";
 
 const barcode = "395212340000004173";
@@ -25,6 +28,26 @@ describe("example 04, video only: whose video is saved", () => {
   /** From now on, the scanner reads another parcel. */
   const nextParcel = () =>
     run.redeploy((node) => (node["payload"] === barcode ? { ...node, payload: "OTHER-4711" } : node));
+  const starts = () => run.simulator.requestsTo("newer", "/api/v1/video/start").length;
+  /** Lets the device not answer to a start until the fault is removed. */
+  const holdStart = () =>
+    run.simulator.faults.add({
+      surface: "newer",
+      path: "/api/v1/video/start",
+      times: 0,
+      fault: { kind: "delay", ms: 600_000 },
+    });
+  /** Presses the button of the scan, as the scan of any code, and waits for nothing. */
+  const scanOnly = async (payload: string) => {
+    const { id } = nodeNamed(await readExample("04"), "Scan a parcel");
+    const props = [{ p: "payload", v: payload, vt: "str" }];
+    const answer = await run.nodeRed.adminFetch(`/inject/${id}`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ __user_inject_props__: props }),
+    });
+    assert.equal(answer.status, 200);
+  };
 
   it("saves no video under the name of the parcel before, when nobody knows whether the next one is recorded", async () => {
     await hear("Scan a parcel", "Recording");
@@ -55,5 +78,35 @@ describe("example 04, video only: whose video is saved", () => {
     assert.deepEqual(await filesOf(barcode), before);
     await hear("Save the video again", "Archived: video");
     assert.equal((await filesOf(barcode)).length, before.length + 1);
+  });
+
+  it("refuses another parcel while the video of the first one is being started", async () => {
+    const listener = new Listener();
+    await listener.open(run.nodeRed.url, await readExample("04"));
+    const held = holdStart();
+    await scanOnly(barcode);
+    await scanOnly("OTHER-4711");
+    run.simulator.faults.remove(held);
+    assert.match(
+      await listener.next(),
+      /: The video of 395212340000004173 is not saved yet: .* Nothing was done with OTHER-4711\.$/,
+    );
+    assert.equal(await listener.next(), `Recording: ${barcode}`);
+    listener.close();
+    assert.equal(starts(), 1);
+    await hear("Discard the video", "Discarded");
+  });
+
+  it("remembers no parcel after a deploy that has cut off a start, and takes the next one", async () => {
+    await hear("Scan a parcel", "Recording");
+    await hear("The parcel is packed", "Archived: video");
+    const held = holdStart();
+    await scanOnly("OTHER-4711");
+    await until(() => starts() === 2, "the device is asked to start another video");
+    await run.redeploy();
+    run.simulator.faults.remove(held);
+    assert.match(await hear("The parcel is packed", nothing), /^No parcel is being recorded/);
+    assert.equal(await hear("Scan a parcel", "Recording"), barcode);
+    await hear("Discard the video", "Discarded");
   });
 });
