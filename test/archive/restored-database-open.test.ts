@@ -1,12 +1,27 @@
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import type { Intent } from "../../src/archive/packages/intent.ts";
-import { rejectsWith } from "../media/support.ts";
+import type { Database } from "../../src/store/database.ts";
+import { unansweredError } from "../../src/store/sqlite-failures.ts";
+import { StoreDatabases } from "../../src/store/store-databases.ts";
+import { rejectsWith, systemError, watchedDisk, withFolder } from "../media/support.ts";
+import { testThreads } from "../store/support.ts";
+import { databaseOf, storeIn } from "./store.ts";
 import { useCredentials } from "../support/s3-servers.ts";
 import { ScriptedCloud, ScriptedDevice } from "./scripted-sources.ts";
 import { storeKinds, withPlace, type OpenedStore, type TestPlace } from "./store-places.ts";
-import { intentOf, mediumOf, openArchive, pictureOf, sha256Of, until, type Opened } from "./support.ts";
+import {
+  intentOf,
+  mediumOf,
+  openArchive,
+  pictureOf,
+  readPackages,
+  sha256Of,
+  until,
+  type Opened,
+} from "./support.ts";
 
 const jpeg = "image/jpeg";
 const picture = "annotated";
@@ -17,6 +32,9 @@ const measured = {
   measuredBy: { id: "dock", name: "Dock 4", imageIdentifier: "i-1", images: [picture], videoAt: null },
 } satisfies Intent;
 const pictures = { ...measured, media: "pictures", expect: [], waitMs: 0 } satisfies Intent;
+
+const isMove = (sql: string): boolean => sql.startsWith("UPDATE jobs SET");
+const denied = { status: 403, code: "AccessDenied" } as const;
 
 /** A device that tells when it is asked for a picture. */
 class WatchedDevice extends ScriptedDevice {
@@ -32,6 +50,8 @@ interface Given extends Opened, Pick<OpenedStore, "query"> {
   readonly place: TestPlace;
   readonly cloud: ScriptedCloud;
   readonly device: WatchedDevice;
+  /** To be set: what happens before a package gets its name. True lets it fail. */
+  readonly placing: { before: () => Promise<boolean> };
 }
 
 for (const kind of storeKinds) {
@@ -42,8 +62,22 @@ for (const kind of storeKinds) {
       withPlace(kind, async (place) => {
         const [cloud, device] = [new ScriptedCloud(), new WatchedDevice(picture)];
         const { store, query } = await place.open();
-        const opened = await openArchive("", undefined, { store, cloud: () => cloud, device: () => device });
-        await act({ ...opened, query, place, cloud, device });
+        const placing = { before: async () => false };
+        const disk = watchedDisk(async (call, [, target]) => {
+          const isPackage = call === "rename" && !String(target).includes("/.dimensioner-archive/");
+          if (isPackage && (await placing.before())) {
+            throw systemError("EIO");
+          }
+        });
+        if (place.stub !== undefined) {
+          place.stub.fault = async ({ method, key }) => {
+            const isPackage = method === "PUT" && key.endsWith("/manifest.json");
+            return isPackage && (await placing.before()) ? denied : undefined;
+          };
+        }
+        const sources = { cloud: () => cloud, device: () => device };
+        const opened = await openArchive("", undefined, { store, disk, ...sources });
+        await act({ ...opened, query, place, cloud, device, placing });
       });
 
     async function shasOf({ place, close }: Given): Promise<string[]> {
@@ -124,5 +158,62 @@ for (const kind of storeKinds) {
           assert.ok(kept.some((one) => one.equals(what === "a part" ? pictureOf("part") : stored)));
         }));
     }
+
+    it("makes the package once more, and not again and again, if the database does not know that it is sealed", () =>
+      withOpen(async (given) => {
+        const { runner, query, placing } = given;
+        let placed = 0;
+        placing.before = async () => {
+          placed += 1;
+          if (placed === 1) {
+            await query("UPDATE jobs SET state = 'collecting' WHERE state = 'sealing'");
+          } else if (placed > 2) {
+            submission.running?.drop();
+          }
+          return placed > 2;
+        };
+        const message = intentOf("1", { origin: null });
+        const submission = await runner.submitMedia(message, [mediumOf("1")], null);
+        const { path } = await submission.end();
+        submission.messageSent();
+        assert.deepEqual(await shasOf(given), [sha256Of(pictureOf("1"))]);
+        const jobs = await query("SELECT state, location FROM jobs");
+        assert.deepEqual(jobs, [{ state: "reported", location: path }]);
+      }));
   });
 }
+
+describe("archive: a database that fails while a package in a folder is noted, and does not know then that its job is sealed", () => {
+  it("has the package, which is found again", () =>
+    withFolder(async (root) => {
+      const databases = new StoreDatabases({ threads: testThreads });
+      let failures = 1;
+      const open: StoreDatabases["open"] = async (location) => {
+        const lease = await databases.open(location);
+        const { database } = lease;
+        const transaction: Database["transaction"] = async (statements) => {
+          const isNote = statements.some(
+            ({ sql, values = [] }) => isMove(sql) && values.includes("archived"),
+          );
+          if (isNote && failures > 0) {
+            failures -= 1;
+            await database.transaction([{ sql: "UPDATE jobs SET state = 'collecting'" }]);
+            throw unansweredError("store.sqlite", 30_000);
+          }
+          return await database.transaction(statements);
+        };
+        return { ...lease, database: { close: () => database.close(), transaction } };
+      };
+      const opened = await openArchive(root, undefined, { store: storeIn(root, { open }) });
+      const intent = intentOf("1", { origin: null, giveUpMs: 3_600_000 });
+      const submission = await opened.runner.submitMedia(intent, [mediumOf("1")], null);
+      const { path } = await submission.end();
+      submission.messageSent();
+      await opened.close();
+      assert.deepEqual([failures, [...(await readPackages(root)).keys()]], [0, [path]]);
+      const database = new DatabaseSync(databaseOf(root), { readOnly: true });
+      const rows = database.prepare("SELECT state, location FROM jobs").all();
+      database.close();
+      assert.deepEqual({ ...rows[0] }, { state: "reported", location: path });
+    }));
+});

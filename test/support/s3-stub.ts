@@ -68,7 +68,7 @@ export interface BucketStub {
   readonly uploads: Map<string, Upload>;
   readonly requests: StubRequest[];
   /** Decides for each request. */
-  fault: (request: StubRequest) => Fault | undefined | Promise<undefined>;
+  fault: (request: StubRequest) => Fault | undefined | Promise<Fault | undefined>;
   close(): Promise<void>;
 }
 

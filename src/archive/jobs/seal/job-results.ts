@@ -60,7 +60,7 @@ export class JobResults {
 
   /**
    * Gives the package of a job its name and notes it, in its turn in the chain. Undefined if another worker has made a package of
-   * the same parcel meanwhile.
+   * the same parcel meanwhile, or the database does not know that the job is sealed.
    */
   async place(
     job: OpenJob,
@@ -134,7 +134,7 @@ export class JobResults {
     }
   }
 
-  /** Notes a package, or gives it up. Returns whether it stays. */
+  /** Notes a package, or gives it up. Returns whether it is noted; one in a folder stays nevertheless. */
   async #settle(one: Unsettled): Promise<boolean> {
     const { job, archived, known, isPlaced } = one;
     const { place } = this.#parts;
@@ -163,7 +163,7 @@ export class JobResults {
     if (failure !== undefined) {
       throw failure;
     }
-    return stays;
+    return isNoted;
   }
 
   /** Ends a job with a package that another job has made. */

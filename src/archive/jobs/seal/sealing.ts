@@ -75,34 +75,32 @@ export class Sealing {
   async seal(job: OpenJob, judge: Judge, onDamaged: (path: string) => void): Promise<Archived> {
     // Noted before the response of the database: without one, it may have happened nevertheless.
     job.state = "sealing";
-    const sealed = await this.#close(job);
-    job.items = sealed.items;
-    const keys = keysOfWhole(job);
-    return await this.#turns.run(keys, async () => {
-      for (;;) {
+    for (;;) {
+      const sealed = await this.#close(job);
+      job.items = sealed.items;
+      const keys = keysOfWhole(job);
+      const archived = await this.#turns.run(keys, async () => {
         await this.results.settle(job);
         const { packages, known } = await this.find(keys, job.answer, onDamaged);
         const completeness = judge(packages);
         const [first] = packages;
         const addition = additionOf(job, packages, completeness.leftOut);
-        if (first !== undefined && addition === null) {
-          return await this.results.endWith(
-            job,
-            this.results.existing(first, packages, completeness.complete),
-          );
-        }
-        const archived = await this.#writeOrExplain(job, sealed, {
-          completeness,
-          addition: addition ?? wholeOf(job, completeness.leftOut),
-          known,
-        });
-        if (archived !== undefined) {
-          return archived;
-        }
-        // Another worker has made a package of the same parcel meanwhile: it is found now.
-        await this.#parts.work.reopen(job.id, isMediumOf(job));
+        return first !== undefined && addition === null
+          ? await this.results.endWith(job, this.results.existing(first, packages, completeness.complete))
+          : await this.#writeOrExplain(job, sealed, {
+              completeness,
+              addition: addition ?? wholeOf(job, completeness.leftOut),
+              known,
+            });
+      });
+      if (archived !== undefined) {
+        return archived;
       }
-    });
+      // Another worker has made a package of the same parcel meanwhile: it is found now. Or the database does not know any more that
+      // the job is sealed.
+      await this.#parts.work.reopen(job.id, isMediumOf(job));
+      await this.#parts.jobs.collect(job.id);
+    }
   }
 
   /**
@@ -190,7 +188,8 @@ export class Sealing {
         if (typeof noted === "object") {
           throw noted;
         }
-        if (stays) {
+        // Otherwise the database does not know that the job is sealed: if its package stays, it is found when the job is sealed again.
+        if (noted) {
           return archived;
         }
       }
