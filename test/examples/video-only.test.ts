@@ -37,10 +37,9 @@ describe("example 04, video only: whose video is saved", () => {
       times: 0,
       fault: { kind: "delay", ms: 600_000 },
     });
-  /** Presses the button of the scan, as the scan of any code, and waits for nothing. */
-  const scanOnly = async (payload: string) => {
-    const { id } = nodeNamed(await readExample("04"), "Scan a parcel");
-    const props = [{ p: "payload", v: payload, vt: "str" }];
+  /** Presses a button and waits for nothing. Node-RED takes what is pressed in its order. */
+  const pressOnly = async (button: string, props: readonly object[] = []) => {
+    const { id } = nodeNamed(await readExample("04"), button);
     const answer = await run.nodeRed.adminFetch(`/inject/${id}`, {
       method: "POST",
       headers: { "content-type": "application/json" },
@@ -48,6 +47,7 @@ describe("example 04, video only: whose video is saved", () => {
     });
     assert.equal(answer.status, 200);
   };
+  const scanOnly = (code: string) => pressOnly("Scan a parcel", [{ p: "payload", v: code, vt: "str" }]);
 
   it("saves no video under the name of the parcel before, when nobody knows whether the next one is recorded", async () => {
     await hear("Scan a parcel", "Recording");
@@ -108,5 +108,31 @@ describe("example 04, video only: whose video is saved", () => {
     assert.match(await hear("The parcel is packed", nothing), /^No parcel is being recorded/);
     assert.equal(await hear("Scan a parcel", "Recording"), barcode);
     await hear("Discard the video", "Discarded");
+  });
+
+  it("gives a parcel whose video was discarded no video of the next parcel", async () => {
+    const { faults } = run.simulator;
+    const before = await filesOf(barcode);
+    await hear("Scan a parcel", "Recording");
+    const path = "/api/v1/video/download";
+    const encoding = { kind: "status", status: 404 } as const;
+    const rule = faults.add({ surface: "newer", path, times: 0, fault: encoding });
+    const downloads = () => run.simulator.requestsTo("newer", path).length;
+    const listener = new Listener();
+    await listener.open(run.nodeRed.url, await readExample("04"));
+    await pressOnly("The parcel is packed");
+    await until(() => downloads() > 0, "the device is asked for the video");
+    await pressOnly("Discard the video");
+    assert.match(await listener.next(), /^Discarded: /);
+    const asked = downloads();
+    await scanOnly("OTHER-4711");
+    assert.equal(await listener.next(), "Recording: OTHER-4711");
+    await pressOnly("The parcel is packed");
+    await until(() => downloads() > asked, "the device is asked for the video again");
+    faults.remove(rule);
+    assert.match(await listener.next(), /^Archived: video: .*OTHER-4711/);
+    listener.close();
+    assert.deepEqual(await filesOf(barcode), before);
+    assert.equal((await filesOf("OTHER-4711")).length, 1);
   });
 });
