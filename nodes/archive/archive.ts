@@ -12,7 +12,7 @@ import { HeldUpWarnings } from "../../src/runtime/archive/held-up-warnings.ts";
 import { HeldUpLog } from "../../src/runtime/archive/held-up-log.ts";
 import { checkKept, readIntent, readPart, restoreKept } from "../../src/runtime/archive/archive-intent.ts";
 import { ArchiveMessages } from "../../src/runtime/archive/archive-messages.ts";
-import { isDeployed, jobCloud, jobDevice } from "../../src/runtime/archive/archive-node.ts";
+import { isDeployed, jobCloud, jobDevice, jobDevices } from "../../src/runtime/archive/archive-node.ts";
 import { ArchiveStatus } from "../../src/runtime/archive/archive-status.ts";
 import { setVerifyCommand } from "../../src/runtime/archive/verify-command.ts";
 import { cloudChoice } from "../../src/runtime/config/config-choice.ts";
@@ -111,7 +111,7 @@ export default function (RED: NodeAPI): void {
       store: () => storeOf(RED, properties.store, operationOf("config")),
       concurrency: () => readConcurrency(operationOf("config")),
       cloud: (job) => jobCloud(RED, clouds, properties.cloudFrom, job),
-      device: (job) => jobDevice(RED, job.intent.measuredBy?.id ?? ""),
+      device: (job) => jobDevices(RED, job.intent),
       findMissing: missingMedia,
       // An archive saves files as well: a message may name a file that another archive has archived.
       outputFolders: async () => [...(await outputFolders.all()), ...(await archives.openFolders())],

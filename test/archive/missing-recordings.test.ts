@@ -56,6 +56,23 @@ describe("archive: what is archived again says whose recording it was", () => {
       assert.equal((await archived(given, intent)).complete, true);
     }));
 
+  it("so that the transaction of a measurement is not asked for the video that another device has stopped", () =>
+    archiving("SQLite", async (given) => {
+      const camera = { id: "camera", name: "Camera" };
+      const video = { ...start, action: "stop", recording: "own", device: camera };
+      const intent = intentOfMessage({ ...ofDevice, video });
+      await failed(given, given.opened.runner.submit(intent));
+      const again = await againOf(given);
+      assert.deepEqual(again["video"], video);
+      assert.deepEqual(intentOfMessage(again), intent);
+      given.device.pictures = dock.images;
+      const { manifest } = await archived(given, intentOfMessage(again));
+      assert.deepEqual(
+        [manifest.complete, manifest.recording?.recording, manifest.recordedBy],
+        [true, "own", camera],
+      );
+    }));
+
   it("so that the device is asked again for the video that it keeps after a stop", () =>
     archiving("SQLite", async (given) => {
       const video = { ...start, action: "stop", recording: "own", device };

@@ -65,6 +65,14 @@ const measuredBy = v.object({
 
 export type MeasuredBy = v.InferOutput<typeof measuredBy>;
 
+const recordedBy = v.object({
+  /** Of the config node. */
+  id: v.string(),
+  name: v.string(),
+});
+
+export type RecordedBy = v.InferOutput<typeof recordedBy>;
+
 /** The weight that is billed for the parcel, and how it was found (docs/messages.md, BillableWeight). */
 export const billedSchema = v.object({
   /** A manifest would have a larger one as an integer, which is read as an ID. */
@@ -111,6 +119,8 @@ const intent = v.object({
   sought: v.nullable(localMeasurement),
   /** The recording that the measurement ended; null where no start was seen. */
   recording: v.nullable(recordingSchema),
+  /** The device whose recording was stopped, beside a measurement: its video is not in the measurement's transaction. */
+  recordedBy: v.exactOptional(v.nullable(recordedBy)),
   media: v.picklist(mediaRules),
   /** Only media of this type, of the cloud. */
   contentType: optionalText,

@@ -135,6 +135,15 @@ export const manifestSchema = described(
       "The start of the recording that the measurement has ended, and whose it was; if the message does not say it, as in the packages that this one adds to. Null if no start was seen.",
       v.optional(v.nullable(recordingSchema)),
     ),
+    recordedBy: v.exactOptional(
+      described(
+        "The device of that recording, if a stop ended it and another device measured; only in such a package.",
+        v.object({
+          id: described("Of its config node.", v.string()),
+          name: described("As its config node has it.", v.string()),
+        }),
+      ),
+    ),
     times: v.object({
       deviceLocal: optionalText("As the device sent it."),
       deviceUtc: optionalText("As the device sent it."),

@@ -23,8 +23,9 @@ export function messageOf(intent: Intent, transactionId: string | null): Again {
 }
 
 /** What the measure node put on the message; nothing if the device was only asked for the video of a stop. */
-function deviceOf({ measuredBy, sought, instrument }: Intent, surface: unknown = "newer-device"): Again {
-  if (measuredBy === null || measuredBy.videoAt !== null) {
+function deviceOf(intent: Intent, surface: unknown = "newer-device"): Again {
+  const { measuredBy, recordedBy = null, sought, instrument } = intent;
+  if (measuredBy === null || (measuredBy.videoAt !== null && recordedBy === null)) {
     return {};
   }
   const { id, name, imageIdentifier } = measuredBy;
@@ -33,9 +34,12 @@ function deviceOf({ measuredBy, sought, instrument }: Intent, surface: unknown =
 }
 
 /** Whose recording it was: without it, a package would be complete without its video, or have that of another parcel. */
-function videoOf({ measuredBy, recording }: Intent): Again {
+function videoOf({ measuredBy, recordedBy = null, recording }: Intent): Again {
   const { by = null, ...told } = recording ?? {};
   const video = { ...told, ...(by === null ? {} : { by }) };
+  if (recordedBy !== null) {
+    return { video: { action: "stop", ...video, device: recordedBy } };
+  }
   if (measuredBy !== null && measuredBy.videoAt !== null) {
     const { id, name, videoAt: at } = measuredBy;
     return { video: { action: "stop", ...video, at, recording: "own", device: { id, name } } };

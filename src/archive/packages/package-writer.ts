@@ -109,6 +109,9 @@ export class PackageWriter {
             },
       measured: measuredIn(texts.measurement),
       recording: content.recording,
+      ...(intent.recordedBy === null || intent.recordedBy === undefined
+        ? {}
+        : { recordedBy: intent.recordedBy }),
       times: {
         deviceLocal: intent.deviceLocalTime,
         deviceUtc: intent.deviceUtcTime,

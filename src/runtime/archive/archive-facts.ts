@@ -7,6 +7,7 @@ import {
   type GivenReferences,
   type Intent,
   type MeasuredBy,
+  type RecordedBy,
 } from "../../archive/packages/intent.ts";
 import * as v from "valibot";
 import { verbatim, phrase } from "../../errors/interpolation.ts";
@@ -27,6 +28,7 @@ export interface MessageFacts {
   /** The facts by which its transaction is found. */
   readonly sought: LocalMeasurement | null;
   readonly recording: Intent["recording"];
+  readonly recordedBy: RecordedBy | null;
   readonly deviceLocalTime: string | null;
   readonly deviceUtcTime: string | null;
   readonly legalForTrade: boolean | null;
@@ -70,6 +72,7 @@ export function readFacts(msg: ArchiveInput): MessageFacts {
     filmed: readFilmed(msg),
     sought: readLocalMeasurement(msg.measuredBy, carried ?? decodeAnswer(msg, fields)),
     recording: readRecording(msg),
+    recordedBy: fieldsOf(msg.measuredBy) === null ? null : readRecordedBy(msg),
     deviceLocalTime: textOf(fields["dateTimeLocal"]),
     deviceUtcTime: textOf(fields["dateTimeUtc"]),
     legalForTrade: typeof legalForTrade === "boolean" ? legalForTrade : null,
@@ -118,13 +121,19 @@ function readLocal(msg: ArchiveInput, fields: Fields): LocalFacts | null {
 
 function readFilmed(msg: ArchiveInput): LocalFacts | null {
   const video = fieldsOf(msg.video);
-  const device = fieldsOf(video?.["device"]);
-  const [id, videoAt] = [textOf(device?.["id"]), textOf(video?.["at"])];
-  if (video?.["action"] !== "stop" || video["recording"] !== "own" || id === null || videoAt === null) {
+  const [device, videoAt] = [readRecordedBy(msg), textOf(video?.["at"])];
+  if (video?.["recording"] !== "own" || device === null || videoAt === null) {
     return null;
   }
-  const name = textOf(device?.["name"]) ?? id;
-  return { id, name, imageIdentifier: null, videoAt };
+  return { ...device, imageIdentifier: null, videoAt };
+}
+
+/** Reads whose recording a stop has ended. */
+function readRecordedBy(msg: ArchiveInput): RecordedBy | null {
+  const video = fieldsOf(msg.video);
+  const device = fieldsOf(video?.["device"]);
+  const id = textOf(device?.["id"]);
+  return video?.["action"] !== "stop" || id === null ? null : { id, name: textOf(device?.["name"]) ?? id };
 }
 
 /** Decodes the device's exact answer, if that is all that the message still has of the result. */

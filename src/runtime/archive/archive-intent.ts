@@ -80,8 +80,9 @@ export async function readIntent(reader: IntentReader): Promise<Intent> {
   }
   const images = readImages(properties.images, settings);
   const mayHaveVideo = settings.flag("deviceVideo", table.deviceVideo.default, properties.deviceVideo);
-  const { references, device, local: measured, filmed, recording, ...facts } = readMeasured(reader);
-  const local = measured ?? (mayHaveVideo ? filmed : null);
+  const { references, device, local: measured, filmed, recordedBy, ...facts } = readMeasured(reader);
+  const kept = mayHaveVideo ? filmed : null;
+  const local = measured === null ? kept : { ...measured, videoAt: kept?.videoAt ?? null };
   const transactionId = await readTransactionId(reader, local !== null);
   const contentType = await values.optional({
     field: "contentType",
@@ -90,12 +91,15 @@ export async function readIntent(reader: IntentReader): Promise<Intent> {
   });
   const given = { field: "expect", value: properties.expect, type: properties.expectType } as const;
   const expect = media === "list" ? readExpected(await values.required(given)) : [];
-  const isOnlyFilmed = local !== null && local.videoAt !== null;
+  const isOnlyFilmed = measured === null && kept !== null;
   const isMeasured = facts.measurement !== null || facts.raw !== null;
   if (origin === null && !hasMedia && !isOnlyFilmed && !isMeasured) {
     throw errorBeforeSending(operation, "inputNothing");
   }
   const { hasImages = false, takesReferences = false } = local === null ? {} : reader.abilitiesOf(local.id);
+  if (kept !== null) {
+    reader.abilitiesOf(kept.id);
+  }
   const measuredBy = local === null ? null : { ...local, images: hasImages && !isOnlyFilmed ? images : [] };
   const cloudFrom = { field: "cloudFrom", name: properties.cloudFrom.trim() } as const;
   const cloudName = cloudFrom.name === "" ? undefined : readNamedProperty(RED, msg, cloudFrom, operation);
@@ -106,7 +110,7 @@ export async function readIntent(reader: IntentReader): Promise<Intent> {
     transactionId,
     origin: hasNoTransaction ? null : origin,
     measuredBy,
-    recording,
+    recordedBy: isOnlyFilmed ? null : recordedBy,
     media,
     contentType: contentType ?? null,
     expect,

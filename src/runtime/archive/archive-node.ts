@@ -2,6 +2,7 @@ import type { NodeAPI } from "node-red";
 import type { OpenJob } from "../../archive/jobs/table/open-job.ts";
 import type { Archived } from "../../archive/jobs/seal/job-results.ts";
 import type { DeviceSource, MediaSource } from "../../archive/jobs/steps/media-source.ts";
+import type { IntentFacts } from "../../archive/packages/intent.ts";
 import { archivedFiles } from "../../archive/packages/archived-files.ts";
 import type { CloudClient } from "../../cloud/client.ts";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
@@ -84,6 +85,16 @@ export function jobDevice(
     keepsVideoOf: (reference) => recordings.savedVideoOf(deviceKey, reference)?.recording === "own",
     video: (options) => client.video("download", options),
   };
+}
+
+/** Returns the device that measured for a job, with the video of the one that has filmed. Throws like jobDevice. */
+export function jobDevices(RED: NodeAPI, { measuredBy, recordedBy = null }: IntentFacts): DeviceSource {
+  const measured = jobDevice(RED, measuredBy?.id ?? "");
+  if (recordedBy === null || measuredBy === null || measuredBy.videoAt === null) {
+    return measured;
+  }
+  const { keepsVideoOf, video } = jobDevice(RED, recordedBy.id);
+  return { ...measured, keepsVideoOf, video };
 }
 
 /** Whether a node with this id is deployed and enabled; inside a subflow the id consists of several ids. */

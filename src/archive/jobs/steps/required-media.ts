@@ -31,7 +31,7 @@ export function otherParcelsVideo({
 
 /** What a package has to hold to be complete for a job. */
 export function expectedOf(intent: IntentFacts): Expected {
-  const { contentType, expect, measuredBy, recording } = intent;
+  const { contentType, expect, measuredBy, recording, recordedBy = null } = intent;
   const isForAll = asksCloud(intent) && intent.media === "all";
   return {
     media: asksCloud(intent) || intent.media === "list" ? intent.media : "none",
@@ -39,7 +39,7 @@ export function expectedOf(intent: IntentFacts): Expected {
     expect,
     images: measuredBy?.images ?? [],
     deviceVideo: (measuredBy?.videoAt ?? null) !== null,
-    video: isForAll && recording !== null && otherParcelsVideo(intent) === undefined,
+    video: isForAll && recording !== null && recordedBy === null && otherParcelsVideo(intent) === undefined,
   };
 }
 
