@@ -83,6 +83,7 @@ flow.set("texts", {
     signedIn: "Hello, {operator}.",
     signedOut: "{operator} is signed out.",
     chooseFirst: "Look at the device, then press a button first.",
+    notNow: "“{button}” is not possible now. Nothing was done: do what the screen says.",
     unreadable: "This code cannot be read. Scan it again.",
     forgotten:
       "The recording of {reference} was discarded: the parcel was not measured for a long time. Scan it again.",
@@ -195,6 +196,8 @@ flow.set("texts", {
     signedIn: "Hallo {operator}.",
     signedOut: "{operator} ist abgemeldet.",
     chooseFirst: "Sehen Sie am Gerät nach, und drücken Sie zuerst eine Taste.",
+    notNow:
+      "„{button}“ ist jetzt nicht möglich. Es ist nichts geschehen: Tun Sie, was auf dem Bildschirm steht.",
     unreadable: "Dieser Code ist nicht lesbar. Scannen Sie ihn noch einmal.",
     forgotten:
       "Die Aufnahme von {reference} wurde verworfen: Das Paket wurde lange nicht gemessen. Scannen Sie es noch einmal.",
@@ -310,6 +313,7 @@ flow.set("texts", {
     signedIn: "Hola, {operator}.",
     signedOut: "{operator} ha cerrado la sesión.",
     chooseFirst: "Mira el dispositivo y pulsa primero un botón.",
+    notNow: "«{button}» no es posible ahora. No se ha hecho nada: haz lo que indica la pantalla.",
     unreadable: "No se puede leer este código. Escanéalo otra vez.",
     forgotten:
       "Se ha descartado la grabación de {reference}: el bulto no se ha medido durante mucho tiempo. Escanéalo otra vez.",

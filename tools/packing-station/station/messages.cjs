@@ -32,10 +32,7 @@ if (msg.topic === "status" && msg.status.source.type !== "dimensioner-device") {
   if (msg.error) {
     say(station, "error", t.unreadable, msg.error.message);
   } else if (msg.control) {
-    pressed(
-      station,
-      { STATION_CANCEL: "cancel", STATION_AGAIN: "measure", STATION_CONFIRM: "confirm" }[msg.control],
-    );
+    printed(station, msg.control);
   } else if (msg.topic === "scan") {
     scanned(station, msg.transactionReference);
   } else {

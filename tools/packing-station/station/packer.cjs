@@ -56,10 +56,15 @@ function signIn(station, operator) {
   say(station, "info", fill(leaves ? t.signedOut : t.signedIn, { operator }));
 }
 
-function scanned(station, reference) {
+/** Scanners sometimes send a code twice. */
+function isRepeated(station, code) {
   const last = station.lastScan;
-  station.lastScan = { reference, at: now };
-  if (last?.reference === reference && Math.abs(now - last.at) < 1000 * Number(env.get("IGNORE_REPEATS"))) {
+  station.lastScan = { reference: code, at: now };
+  return last?.reference === code && Math.abs(now - last.at) < 1000 * Number(env.get("IGNORE_REPEATS"));
+}
+
+function scanned(station, reference) {
+  if (isRepeated(station, reference)) {
     return;
   }
   const badge = new RegExp(env.get("BADGE")).exec(reference);
@@ -88,15 +93,43 @@ function scanned(station, reference) {
   }
 }
 
-function pressed(station, action) {
+/** A printed code does what a button does. It is there also while the screen does not show the button. */
+function printed(station, control) {
+  if (isRepeated(station, control)) {
+    return;
+  }
   const { phase } = station;
+  const codes = new Map([
+    ["STATION_CONFIRM", ["confirm", t.buttonConfirm]],
+    ["STATION_AGAIN", phase === "check" ? ["again", t.buttonRetry] : ["measure", t.buttonAgain]],
+    ["STATION_CANCEL", ["cancel", t.buttonCancel]],
+  ]);
+  const [action, button] = codes.get(control) ?? ["", control];
+  if (possibleIn.get(action)?.includes(phase)) {
+    pressed(station, action);
+  } else {
+    say(station, "error", fill(t.notNow, { button }));
+  }
+}
+
+/** The phases in which a button does something. */
+const possibleIn = new Map([
+  ["cancel", ["recording", "measured", "check"]],
+  ["measure", ["recording", "measured"]],
+  ["again", ["check"]],
+  ["confirm", ["measured"]],
+]);
+
+function pressed(station, action) {
   if (action === "signOut" && station.operator !== "") {
     signIn(station, station.operator);
-  } else if (action === "cancel" && ["recording", "measured", "check"].includes(phase)) {
+  } else if (!possibleIn.get(action)?.includes(station.phase)) {
+    return;
+  } else if (action === "cancel") {
     cancel(station);
-  } else if (action === "measure" && (phase === "recording" || phase === "measured")) {
+  } else if (action === "measure") {
     measure(station);
-  } else if (action === "again" && phase === "check") {
+  } else if (action === "again") {
     station.notice = null;
     if (station.unknown === "starting") {
       command(station, "video", "starting", "start");
@@ -105,7 +138,7 @@ function pressed(station, action) {
     } else {
       measure(station);
     }
-  } else if (action === "confirm" && phase === "measured") {
+  } else {
     finish(station, "confirmed");
   }
 }
