@@ -3,7 +3,7 @@ import { readPackages, until } from "../archive/support.ts";
 import { withFolder } from "../media/support.ts";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import type { Message, TestFlow } from "../support/flow.ts";
-import { archive, ArchiveSuite } from "./archive-suite.ts";
+import { archive, ArchiveSuite, payloadOf } from "./archive-suite.ts";
 
 describe("dimensioner-archive: one device films a parcel in Video Only, and another one measures it", () => {
   const suite = new ArchiveSuite();
@@ -29,6 +29,7 @@ describe("dimensioner-archive: one device films a parcel in Video Only, and anot
       { ...video, id: "stop", action: "stop" },
       { id: "measure", z: "tab", type: "dimensioner-measure", device: "dock" },
       archive(root, { wait: 5, ...properties }),
+      archive(root, { wait: 5, media: "list", expect: "image/jpeg,image/png" }, "more"),
     );
     const pass = async (node: string, msg: Message): Promise<Message> => {
       const { _msgid, ...sent } = (await test.run(node, msg)).sent[0]?.msg ?? {};
@@ -52,6 +53,28 @@ describe("dimensioner-archive: one device films a parcel in Video Only, and anot
         [true, "own", ["cloud"]],
       );
       assert.deepEqual(manifest?.recordedBy, { id: "camera", name: "Camera" });
+      const again = await test.run("node", { transactionId: "1" });
+      assert.equal(again.error, undefined);
+      const { alreadyArchived, complete } = payloadOf(again.sent[0]?.msg);
+      assert.deepEqual([alreadyArchived, complete], [true, true]);
+    });
+  });
+
+  it("waits for no video either in what is added to its package later", async () => {
+    await withFolder(async (root) => {
+      const { test, msg } = await filmAndMeasure(root, { images: "" });
+      await test.run("node", { ...msg });
+      suite.sim.cloud.addMedia("1", { contentType: "image/png", generateBytes: 20_000 });
+      const added = await test.run("more", { transactionId: "1" });
+      assert.equal(added.error, undefined);
+      const supplements = [...(await readPackages(root)).values()].filter(
+        (one) => (one.supplements ?? null) !== null,
+      );
+      assert.deepEqual(
+        supplements.map(({ complete, recordedBy }) => ({ complete, recordedBy })),
+        [{ complete: true, recordedBy: { id: "camera", name: "Camera" } }],
+      );
+      assert.equal((await test.run("node", { transactionId: "1" })).error, undefined);
     });
   });
 

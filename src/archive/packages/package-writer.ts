@@ -10,7 +10,7 @@ import {
   type ArchiveDisk,
 } from "../archive-disk.ts";
 import { packageVersion } from "../../package/package-files.ts";
-import type { IntentFacts, IntentTexts, PlacedPackage, StoredItem } from "./intent.ts";
+import type { IntentFacts, IntentTexts, PlacedPackage, RecordedBy, StoredItem } from "./intent.ts";
 import { writeManifest, type Expected, type LeftOut, type Manifest } from "./manifest.ts";
 import { measuredIn } from "./measurement-fields.ts";
 import { sha256Of } from "../../model/sha256.ts";
@@ -23,6 +23,8 @@ export interface Completeness {
   readonly leftOut: readonly LeftOut[];
   /** Whose recording the measurement has ended, by the message or else by the packages that this one adds to. */
   readonly recording: IntentFacts["recording"];
+  /** The device of that recording, if another one measured. */
+  readonly recordedBy: RecordedBy | null;
 }
 
 /** A file that was written. */
@@ -109,9 +111,7 @@ export class PackageWriter {
             },
       measured: measuredIn(texts.measurement),
       recording: content.recording,
-      ...(intent.recordedBy === null || intent.recordedBy === undefined
-        ? {}
-        : { recordedBy: intent.recordedBy }),
+      ...(content.recordedBy === null ? {} : { recordedBy: content.recordedBy }),
       times: {
         deviceLocal: intent.deviceLocalTime,
         deviceUtc: intent.deviceUtcTime,

@@ -172,6 +172,7 @@ export function judge(
     expected,
     leftOut: leftOutOf(running, asked),
     recording: asked.recording,
+    recordedBy: asked.recordedBy ?? null,
   };
 }
 

@@ -10,10 +10,14 @@ export const pictureNames = {
   depth: "depthImage",
 } as const satisfies Record<Picture, string>;
 
-/** What a job asks for. A transaction that is sent again without its recording has that of its newest package with one. */
+/**
+ * What a job asks for. A transaction that is sent again without its recording has that of its newest package with one, and the
+ * device that made it.
+ */
 export function withRecording(intent: IntentFacts, manifests: readonly Manifest[]): IntentFacts {
-  const known = manifests.findLast(({ recording }) => (recording ?? null) !== null)?.recording;
-  return intent.recording === null && known ? { ...intent, recording: known } : intent;
+  const known = manifests.findLast(({ recording }) => (recording ?? null) !== null);
+  const { recording, recordedBy = null } = known ?? {};
+  return intent.recording === null && recording ? { ...intent, recording, recordedBy } : intent;
 }
 
 /** What a package has to hold together with those that it adds to: also what these were to hold. */
