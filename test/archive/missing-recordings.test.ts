@@ -73,6 +73,22 @@ describe("archive: what is archived again says whose recording it was", () => {
       );
     }));
 
+  it("so that it is not asked for that video either if its measurement went through the cloud", () =>
+    archiving("SQLite", async (given) => {
+      const camera = { id: "camera", name: "Camera" };
+      const video = { ...start, action: "stop", recording: "own", device: camera };
+      const measuredBy = { ...ofDevice.measuredBy, surface: "cloud" };
+      const withoutDevice = { measuredBy: null };
+      const intent = intentOfMessage({ ...ofDevice, measuredBy, video }, withoutDevice);
+      assert.deepEqual([intent.recordedBy, intent.sought], [camera, null]);
+      given.cloud.have = [];
+      await failed(given, given.opened.runner.submit(intent));
+      const again = await againOf(given);
+      assert.deepEqual(intentOfMessage(again, withoutDevice), intent);
+      given.cloud.have = [image];
+      assert.equal((await archived(given, intentOfMessage(again, withoutDevice))).complete, true);
+    }));
+
   it("so that the device is asked again for the video that it keeps after a stop", () =>
     archiving("SQLite", async (given) => {
       const video = { ...start, action: "stop", recording: "own", device };

@@ -25,6 +25,10 @@ export function messageOf(intent: Intent, transactionId: string | null): Again {
 /** What the measure node put on the message; nothing if the device was only asked for the video of a stop. */
 function deviceOf(intent: Intent, surface: unknown = "newer-device"): Again {
   const { measuredBy, recordedBy = null, sought, instrument } = intent;
+  if (measuredBy === null && recordedBy !== null) {
+    // Not the device that filmed, whose transaction would have the video.
+    return { measuredBy: { surface: "cloud", ...instrument } };
+  }
   if (measuredBy === null || (measuredBy.videoAt !== null && recordedBy === null)) {
     return {};
   }
