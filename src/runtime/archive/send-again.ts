@@ -1,5 +1,5 @@
 import type { NodeAPI } from "node-red";
-import { positionOf } from "../../archive/jobs/steps/item-slots.ts";
+import { positionOf } from "../../archive/jobs/table/item-slots.ts";
 import type { OpenJob } from "../../archive/jobs/table/open-job.ts";
 import type { RunningJob } from "../../archive/jobs/run/running-job.ts";
 import type { Intent } from "../../archive/packages/intent.ts";

@@ -8,7 +8,7 @@ import { asFileError, diskFacts } from "../../archive-disk.ts";
 import type { JobStore } from "../steps/job-store.ts";
 import type { Intent, StoredItem } from "../../packages/intent.ts";
 import { openSavedFile } from "./saved-file.ts";
-import { messageSlot } from "../steps/item-slots.ts";
+import { messageSlot } from "../table/item-slots.ts";
 import { isVideo, otherParcelsVideo } from "../steps/required-media.ts";
 import { reserveName, storeItem } from "../steps/store-item.ts";
 

@@ -8,7 +8,7 @@ import { answerOf, keysOfJob } from "../table/job-keys.ts";
 import { isTaken } from "../table/is-taken.ts";
 import type { OpenJob } from "../table/open-job.ts";
 import type { RunningJob } from "../run/running-job.ts";
-import { positionOf } from "../steps/item-slots.ts";
+import { positionOf } from "../table/item-slots.ts";
 import { Sequences, type Sequence } from "./sequences.ts";
 import { storeGivenMedia, type GivenMedium } from "./given-media.ts";
 import type { Submission } from "./submission.ts";

@@ -1,6 +1,6 @@
 import type { IntentFacts } from "../../packages/intent.ts";
 import type { RunningJob } from "../run/running-job.ts";
-import { positionOf } from "../steps/item-slots.ts";
+import { positionOf } from "../table/item-slots.ts";
 import { namesInUse } from "../steps/store-item.ts";
 import type { Submission } from "./submission.ts";
 

@@ -9,7 +9,7 @@ import { otherParcelsVideo, isVideo } from "./required-media.ts";
 import type { JobWork, StepJob } from "./job-work.ts";
 import { mediaPath, type MediaSource } from "./media-source.ts";
 import { searchOf } from "../table/searches.ts";
-import { cloudSlot } from "./item-slots.ts";
+import { cloudSlot } from "../table/item-slots.ts";
 import { reserveName, storeItem } from "./store-item.ts";
 import { isStored, namesOfMedia, noteStored } from "./unnoted-media.ts";
 

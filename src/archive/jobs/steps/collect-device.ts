@@ -3,7 +3,7 @@ import { eachTransfer } from "../../../media/each-transfer.ts";
 import type { Download } from "../../../model/download.ts";
 import type { CollectedMedia } from "./collected-media.ts";
 import { writeNote } from "../seal/item-notes.ts";
-import { deviceVideoSlot, pictureSlot } from "./item-slots.ts";
+import { deviceVideoSlot, pictureSlot } from "../table/item-slots.ts";
 import type { JobWork, StepJob } from "./job-work.ts";
 import type { DeviceSource, TransferOptions } from "./media-source.ts";
 import { isTaken } from "../table/is-taken.ts";

@@ -17,7 +17,7 @@ import { withoutLeftOut } from "../seal/addition.ts";
 import type { ExistingPackage } from "../seal/existing-packages.ts";
 import type { FindMissing } from "./media-source.ts";
 import type { OpenJob } from "../table/open-job.ts";
-import { positionOf } from "./item-slots.ts";
+import { positionOf } from "../table/item-slots.ts";
 
 /** What a job has, and what its last round has found. */
 export interface Collected {

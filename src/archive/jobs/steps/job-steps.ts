@@ -10,7 +10,7 @@ import { endRound, beginRound, continueWithCloud } from "./collecting-round.ts";
 import { isRetryableJob } from "./retryable-job.ts";
 import { hasContent } from "../table/open-job.ts";
 import { searchOf } from "../table/searches.ts";
-import { positionOf } from "./item-slots.ts";
+import { positionOf } from "../table/item-slots.ts";
 import { isUnchanged } from "./store-item.ts";
 import { findUnnoted, noteStored, noteStoredBefore } from "./unnoted-media.ts";
 
