@@ -1,27 +1,12 @@
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import type { Intent } from "../../src/archive/packages/intent.ts";
-import type { Database } from "../../src/store/database.ts";
-import { unansweredError } from "../../src/store/sqlite-failures.ts";
-import { StoreDatabases } from "../../src/store/store-databases.ts";
-import { rejectsWith, systemError, watchedDisk, withFolder } from "../media/support.ts";
-import { testThreads } from "../store/support.ts";
-import { databaseOf, storeIn } from "./store.ts";
+import { rejectsWith, systemError, watchedDisk } from "../media/support.ts";
 import { useCredentials } from "../support/s3-servers.ts";
 import { ScriptedCloud, ScriptedDevice } from "./scripted-sources.ts";
 import { storeKinds, withPlace, type OpenedStore, type TestPlace } from "./store-places.ts";
-import {
-  intentOf,
-  mediumOf,
-  openArchive,
-  pictureOf,
-  readPackages,
-  sha256Of,
-  until,
-  type Opened,
-} from "./support.ts";
+import { intentOf, mediumOf, openArchive, pictureOf, sha256Of, until, type Opened } from "./support.ts";
 
 const jpeg = "image/jpeg";
 const picture = "annotated";
@@ -33,7 +18,6 @@ const measured = {
 } satisfies Intent;
 const pictures = { ...measured, media: "pictures", expect: [], waitMs: 0 } satisfies Intent;
 
-const isMove = (sql: string): boolean => sql.startsWith("UPDATE jobs SET");
 const denied = { status: 403, code: "AccessDenied" } as const;
 
 /** A device that tells when it is asked for a picture. */
@@ -182,38 +166,3 @@ for (const kind of storeKinds) {
       }));
   });
 }
-
-describe("archive: a database that fails while a package in a folder is noted, and does not know then that its job is sealed", () => {
-  it("has the package, which is found again", () =>
-    withFolder(async (root) => {
-      const databases = new StoreDatabases({ threads: testThreads });
-      let failures = 1;
-      const open: StoreDatabases["open"] = async (location) => {
-        const lease = await databases.open(location);
-        const { database } = lease;
-        const transaction: Database["transaction"] = async (statements) => {
-          const isNote = statements.some(
-            ({ sql, values = [] }) => isMove(sql) && values.includes("archived"),
-          );
-          if (isNote && failures > 0) {
-            failures -= 1;
-            await database.transaction([{ sql: "UPDATE jobs SET state = 'collecting'" }]);
-            throw unansweredError("store.sqlite", 30_000);
-          }
-          return await database.transaction(statements);
-        };
-        return { ...lease, database: { close: () => database.close(), transaction } };
-      };
-      const opened = await openArchive(root, undefined, { store: storeIn(root, { open }) });
-      const intent = intentOf("1", { origin: null, giveUpMs: 3_600_000 });
-      const submission = await opened.runner.submitMedia(intent, [mediumOf("1")], null);
-      const { path } = await submission.end();
-      submission.messageSent();
-      await opened.close();
-      assert.deepEqual([failures, [...(await readPackages(root)).keys()]], [0, [path]]);
-      const database = new DatabaseSync(databaseOf(root), { readOnly: true });
-      const rows = database.prepare("SELECT state, location FROM jobs").all();
-      database.close();
-      assert.deepEqual({ ...rows[0] }, { state: "reported", location: path });
-    }));
-});

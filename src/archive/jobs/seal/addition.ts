@@ -1,7 +1,10 @@
+import { DimensionerError } from "../../../errors/dimensioner-error.ts";
+import { diskFacts } from "../../archive-disk.ts";
 import type { PlacedPackage, StoredItem } from "../../packages/intent.ts";
 import type { LeftOut, Manifest } from "../../packages/manifest.ts";
 import type { ExistingPackage } from "./existing-packages.ts";
 import { answerOfManifest, isOtherAnswer, keysOfManifest, type Answer } from "../table/job-keys.ts";
+import { positionOf } from "../table/item-slots.ts";
 import type { OpenJob } from "../table/open-job.ts";
 
 /** What a new package adds to the existing ones. */
@@ -33,6 +36,18 @@ export function additionOf(
   return fresh.length === 0 && !hasAnswer
     ? null
     : { items: fresh, hasAnswer, supplements: { path: first.path, sha256: first.sha256 } };
+}
+
+/**
+ * Throws ERR_EXPIRED for a part of a sequence that was accepted when the package of its job had its name already: it would go with the
+ * work folder. Clouds and devices still have what has come since then.
+ */
+export function throwIfPartIsLate({ items }: OpenJob, packages: readonly ExistingPackage[]): void {
+  const archived = new Set(packages.flatMap(({ manifest }) => manifest.items.map(({ sha256 }) => sha256)));
+  const late = [...items].findLast(([, { source, sha256 }]) => source === "message" && !archived.has(sha256));
+  if (late !== undefined) {
+    throw new DimensionerError("partTooLate", diskFacts, { count: Number(positionOf(late[0])) + 1 });
+  }
 }
 
 /** The media that are not another parcel's. */

@@ -7,7 +7,7 @@ import { PackageWriter, type Completeness } from "../../packages/package-writer.
 import type { PackagePlace, SealedFile } from "../../place/package-place.ts";
 import { JobResults, withType, type Archived } from "./job-results.ts";
 import { KeyTurns } from "./key-turns.ts";
-import { additionOf, wholeOf, type Addition } from "./addition.ts";
+import { additionOf, throwIfPartIsLate, wholeOf, type Addition } from "./addition.ts";
 import type { JobTable, SealedJob } from "../table/job-table.ts";
 import { findExisting, type Existing, type ExistingPackage } from "./existing-packages.ts";
 import { keysOfWhole, type Answer } from "../table/job-keys.ts";
@@ -70,7 +70,9 @@ export class Sealing {
   /**
    * Makes the package of a job that has all its media. `judge` is called when the job accepts no more, with the media
    * that it has then. If there is a package for the same measurement already, the result is a supplement to it, or
-   * nothing if it would contain nothing new. Throws ERR_FILE or ERR_STORE; may be called again then, after `reopen`.
+   * nothing if it would contain nothing new. If the job has a package in the index already, because the database has forgotten that the
+   * job is sealed, it ends with that one: the row of a second package would replace the first one's. Throws ERR_FILE or ERR_STORE; may
+   * be called again then, after `reopen`. Throws ERR_EXPIRED for a part that was accepted after its package had its name.
    */
   async seal(job: OpenJob, judge: Judge, onDamaged: (path: string) => void): Promise<Archived> {
     // Noted before the response of the database: without one, it may have happened nevertheless.
@@ -82,6 +84,12 @@ export class Sealing {
       const archived = await this.#turns.run(keys, async () => {
         await this.results.settle(job);
         const { packages, known } = await this.find(keys, job.answer, onDamaged);
+        // Not by its keys: those of a sequence change with each part.
+        const own = await this.#ownOf(job);
+        if (own !== undefined) {
+          throwIfPartIsLate(job, [own, ...packages]);
+          return await this.results.endWith(job, this.results.of(own));
+        }
         const completeness = judge(packages);
         const [first] = packages;
         const addition = additionOf(job, packages, completeness.leftOut);
@@ -149,18 +157,25 @@ export class Sealing {
    * database that was restored, and completed by `dimensioner-rebuild`. Its media are in the package, and not in its folder.
    */
   async findOwn(job: OpenJob): Promise<Archived | undefined> {
-    const { place, index, jobs } = this.#parts;
-    const placed = job.state === "archived" ? undefined : await index.ofJob(job.id);
-    const manifest = placed === undefined ? undefined : await place.find(placed);
-    if (placed === undefined || typeof manifest !== "object" || manifest.job !== job.id) {
+    const own = job.state === "archived" ? undefined : await this.#ownOf(job);
+    if (own === undefined) {
       return undefined;
     }
     if (job.state !== "sealing") {
-      await jobs.seal(job.id, null);
+      await this.#parts.jobs.seal(job.id, null);
       job.state = "sealing";
     }
-    const found = { path: placed.path, sha256: placed.sha256, manifest };
-    return await this.results.endWith(job, this.results.existing(found, [found], manifest.complete));
+    return await this.results.endWith(job, this.results.existing(own, [own], own.manifest.complete));
+  }
+
+  /** The package of a job that the index has, if it is whole. */
+  async #ownOf({ id }: OpenJob): Promise<ExistingPackage | undefined> {
+    const { place, index } = this.#parts;
+    const placed = await index.ofJob(id);
+    const manifest = placed === undefined ? undefined : await place.find(placed);
+    return placed === undefined || typeof manifest !== "object" || manifest.job !== id
+      ? undefined
+      : { path: placed.path, sha256: placed.sha256, manifest };
   }
 
   /** Finds the package of a job that is resumed after a restart or a failure, if it has its name already. */
