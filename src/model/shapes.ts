@@ -522,8 +522,8 @@ export interface MissingEvidence {
   /** The incomplete package, from the store's folder. */
   location: string | null;
   /**
-   * The properties of the message with which archive can archive it now; null while the job is running, and if its
-   * media came with its message: send that message again. Not in a message of its own: there they are on the
+   * The properties of the message with which archive can archive it now; null while the job is running, and if
+   * only a message with media is left: send that message again. Not in a message of its own: there they are on the
    * message.
    */
   archiveAgain: {} | null;

@@ -33,6 +33,13 @@ async function archivedMedia(...given: Parameters<typeof submitMedia>): Promise<
   submission.messageSent();
 }
 
+/** Of a webcam: its message has the transaction, and nothing that a device has measured. */
+const withoutMeasurement: Partial<Intent> = { measurement: null, raw: null, measuredBy: null };
+
+async function reasons({ missing }: Given): Promise<unknown[]> {
+  return (await missing()).map(({ reason, archiveAgain }) => [reason, archiveAgain]);
+}
+
 for (const kind of ["SQLite", "PostgreSQL"]) {
   describe(`archive: what is archived again of a failed job (${kind})`, () => {
     it("is what the device has answered, and not the record of the same measurement", () =>
@@ -77,6 +84,35 @@ for (const kind of ["SQLite", "PostgreSQL"]) {
         assert.deepEqual([reason, archiveAgain], ["failed", null]);
       }));
 
+    it("is what else of its transaction has failed, before a message with media is listed by itself", () =>
+      archiving(kind, async (given) => {
+        await given.post("1");
+        await failedLocal(given);
+        given.cloud.have = [];
+        await failed(given, submitMedia(given, ["1"], withoutMeasurement));
+        const again = await againOf(given);
+        assert.equal(again["rawResponse"], raw);
+        given.device.pictures = dock.images;
+        given.cloud.have = [image];
+        assert.equal((await archived(given, intentOfMessage(again))).complete, true);
+        assert.deepEqual(await reasons(given), [["failed", null]]);
+      }));
+
+    it("is the record, before a message with media and without a measurement is listed by itself", () =>
+      archiving(kind, async (given) => {
+        await given.post("1");
+        given.cloud.have = [];
+        await failed(given, submitMedia(given, ["1"], withoutMeasurement));
+        const { payload, rawResponse, transactionId } = await againOf(given);
+        assert.deepEqual(
+          [payload instanceof Object && "source" in payload, rawResponse, transactionId],
+          [true, undefined, "1"],
+        );
+        given.cloud.have = [image];
+        assert.equal((await archived(given, ofRecord)).complete, true);
+        assert.deepEqual(await reasons(given), [["failed", null]]);
+      }));
+
     it("is missing until a package has the exact answer, and that of the record has none", () =>
       archiving(kind, async (given) => {
         await given.post("1");
@@ -97,13 +133,11 @@ for (const kind of ["SQLite", "PostgreSQL"]) {
           await failed(given, submitMedia(given, ["1", "2"], { transactionId }));
           given.device.pictures = dock.images;
           await archived(given, intentOfMessage(ofDevice));
-          const kept = async (): Promise<unknown[]> =>
-            (await given.missing()).map(({ reason, archiveAgain }) => [reason, archiveAgain]);
-          assert.deepEqual(await kept(), [["failed", null]], "the answer alone is archived");
+          assert.deepEqual(await reasons(given), [["failed", null]], "the answer alone is archived");
           await archivedMedia(given, ["1"], { transactionId });
-          assert.deepEqual(await kept(), [["failed", null]], "one of two media is archived");
+          assert.deepEqual(await reasons(given), [["failed", null]], "one of two media is archived");
           await archivedMedia(given, ["1", "2"], { transactionId });
-          assert.deepEqual(await kept(), []);
+          assert.deepEqual(await reasons(given), []);
         }));
     }
 

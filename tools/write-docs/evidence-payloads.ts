@@ -84,7 +84,7 @@ export const missingShape = v.object({
   errorMessage: described("Its sentence.", text),
   location: described("The incomplete package, from the store's folder.", text),
   archiveAgain: described(
-    "The properties of the message with which archive can archive it now; null while the job is running, and if its media came with its message: send that message again. Not in a message of its own: there they are on the message.",
+    "The properties of the message with which archive can archive it now; null while the job is running, and if only a message with media is left: send that message again. Not in a message of its own: there they are on the message.",
     v.nullable(v.record(v.string(), v.unknown())),
   ),
 });

@@ -61,27 +61,29 @@ function readEnded(row: Row): EndedJob {
   };
 }
 
-/** `jobs`: those of the transaction that have ended, the newest first. */
+/**
+ * `jobs`: those of the transaction that have ended, the newest first. One whose message had media is left out as long as anything else
+ * can be archived again: it is listed by itself until packages have these media. Only the record does not replace its exact answer.
+ */
 function completeOne({ evidence }: Found, jobs: readonly EndedJob[]): MissingEvidence {
-  const failed = evidence.reason === "open" ? undefined : failedOf(jobs);
-  if (failed === undefined) {
+  if (evidence.reason === "open") {
     return evidence;
   }
-  return {
-    ...evidence,
-    archiveAgain: againOf(failed, evidence.archiveAgain),
-  };
+  const lasting = lastingOf(jobs);
+  const plain = lasting.filter(({ hasMedia }) => !hasMedia);
+  const failed =
+    plain.find(({ raw }) => raw !== null) ??
+    plain.find(({ intent }) => intent !== undefined) ??
+    lasting.find(({ raw }) => raw !== null);
+  return failed === undefined
+    ? evidence
+    : { ...evidence, archiveAgain: againOf(failed, evidence.archiveAgain) };
 }
 
-/** Returns the failed job that is archived again; undefined if there is none, or if a later job has archived what it had. */
-function failedOf(jobs: readonly EndedJob[]): EndedJob | undefined {
-  const lasting = jobs.filter(
+/** The failed jobs whose contents no later job has archived. */
+function lastingOf(jobs: readonly EndedJob[]): EndedJob[] {
+  return jobs.filter(
     (job, index) => job.hasFailed && !jobs.slice(0, index).some((later) => hasArchived(later, job)),
-  );
-  return (
-    lasting.find(({ hasMedia }) => hasMedia) ??
-    lasting.find(({ raw }) => raw !== null) ??
-    lasting.find(({ intent }) => intent !== undefined)
   );
 }
 
