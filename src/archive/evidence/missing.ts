@@ -2,7 +2,7 @@ import type { MissingEvidence } from "../../model/shapes.ts";
 import type { Row, SqlValue, Statement } from "../../store/database.ts";
 import { listLimits, parseFields } from "../../model/parse-json.ts";
 import { sha256Of } from "../../model/sha256.ts";
-import { readIntent } from "../jobs/table/job-rows.ts";
+import { lostSha256, readIntent } from "../jobs/table/job-rows.ts";
 import { againFromJob, completeAgain, hasMessageMedia } from "./archive-again.ts";
 import { firstMissing, type Found, type MissingList } from "./missing-pages.ts";
 import type { EvidenceSource } from "./packages.ts";
@@ -88,7 +88,8 @@ function jobsWithoutPackage(values: readonly SqlValue[]): Statement {
 
 /**
  * No package makes up for media that came with the message of a failed job, unless it has them: the job that made it has media of the
- * same content then, and a later one stays in the database for longer than the failed one.
+ * same content then, and a later one stays in the database for longer than the failed one. Of a medium that the failed job has lost,
+ * only its place in the message and its length are known.
  */
 function jobsWithMedia(values: readonly SqlValue[]): Statement {
   const archiving = `SELECT job_id FROM jobs
@@ -101,7 +102,8 @@ function jobsWithMedia(values: readonly SqlValue[]): Statement {
       WHERE j.accepted_at >= ? AND j.accepted_at < ? AND j.state = 'failed' AND
         (SELECT count(*) FROM job_media m WHERE m.job_id = j.job_id AND m.source = 'message' AND
           (SELECT count(*) FROM (${archiving}) a JOIN job_media o ON o.job_id = a.job_id
-            WHERE o.sha256 = m.sha256) = 0) > 0
+            WHERE o.sha256 <> '${lostSha256}' AND (o.sha256 = m.sha256 OR
+              (m.sha256 = '${lostSha256}' AND o.source = 'message' AND o.slot = m.slot AND o.bytes = m.bytes))) = 0) > 0
       ORDER BY j.accepted_at DESC, j.job_id DESC LIMIT ? OFFSET ?`,
     values,
   };
