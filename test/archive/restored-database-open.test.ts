@@ -34,8 +34,8 @@ interface Given extends Opened, Pick<OpenedStore, "query"> {
   readonly place: TestPlace;
   readonly cloud: ScriptedCloud;
   readonly device: WatchedDevice;
-  /** To be set: what happens before a package gets its name. True lets it fail. */
-  readonly placing: { before: () => Promise<boolean> };
+  /** To be set: what happens before a package gets its media, and before it gets its name. True lets the latter fail. */
+  readonly placing: { sealing: () => Promise<void>; before: () => Promise<boolean> };
 }
 
 for (const kind of storeKinds) {
@@ -46,8 +46,11 @@ for (const kind of storeKinds) {
       withPlace(kind, async (place) => {
         const [cloud, device] = [new ScriptedCloud(), new WatchedDevice(picture)];
         const { store, query } = await place.open();
-        const placing = { before: async () => false };
+        const placing = { sealing: async () => undefined, before: async () => false };
         const disk = watchedDisk(async (call, [, target]) => {
+          if (call === "rename" && String(target).includes("/package/")) {
+            await placing.sealing();
+          }
           const isPackage = call === "rename" && !String(target).includes("/.dimensioner-archive/");
           if (isPackage && (await placing.before())) {
             throw systemError("EIO");
@@ -69,6 +72,16 @@ for (const kind of storeKinds) {
       const [manifest, ...more] = [...(await place.packages()).values()];
       assert.ok(manifest !== undefined && more.length === 0);
       return manifest.items.map(({ sha256 }) => sha256).toSorted();
+    }
+
+    /** The media of a job that are aside, on the disk or in the bucket. */
+    async function keptAside({ archive, place }: Given, job: string): Promise<Buffer[]> {
+      const aside = archive.work.asidePath(job);
+      const entries = await readdir(aside, { recursive: true, withFileTypes: true }).catch(() => []);
+      const files = entries.filter((entry) => entry.isFile());
+      const onDisk = await Promise.all(files.map(({ parentPath, name }) => readFile(join(parentPath, name))));
+      const inBucket = [...(place.stub?.objects ?? [])].filter(([key]) => key.includes("/aside/"));
+      return [...onDisk, ...inBucket.map(([, { body }]) => body)];
     }
 
     it("has the picture of a device in its package of which the database does not know any more", () =>
@@ -109,7 +122,7 @@ for (const kind of storeKinds) {
     for (const what of ["the picture", "a part"] as const) {
       it(`keeps ${what} of a job aside that the database does not know any more`, () =>
         withOpen(async (given) => {
-          const { archive, runner, place, query, device, close } = given;
+          const { runner, query, device, close } = given;
           device.onImage = async () => void (await query("DELETE FROM jobs"));
           const sequence = intentOf("1", { origin: null, sequence: "s", ...waits });
           const part = { id: "s", index: 0, count: 2 };
@@ -134,12 +147,31 @@ for (const kind of storeKinds) {
             submission.messageSent(await rejectsWith(submission.end(), "ERR_STORE", "jobUnknown"));
           }
           await close();
-          const aside = join(archive.work.asidePath(running.job.id), "media");
-          const names = await readdir(aside).catch(() => []);
-          const kept: Buffer[] = await Promise.all(names.map((name) => readFile(join(aside, name))));
-          const inBucket = [...(place.stub?.objects ?? [])].filter(([key]) => key.includes("/aside/"));
-          kept.push(...inBucket.map(([, { body }]) => body));
+          const kept = await keptAside(given, running.job.id);
           assert.ok(kept.some((one) => one.equals(what === "a part" ? pictureOf("part") : stored)));
+        }));
+    }
+
+    for (const when of kind.files === "bucket" ? ["before it is uploaded", "while it is uploaded"] : []) {
+      it(`keeps the picture of a job aside of which the database knows nothing any more ${when}`, () =>
+        withOpen(async (given) => {
+          const { runner, place, query, placing, close } = given;
+          assert.ok(place.stub !== undefined);
+          if (when === "before it is uploaded") {
+            placing.sealing = async () => void (await query("DELETE FROM jobs"));
+          }
+          place.stub.fault = async ({ method, key }) => {
+            if (method === "PUT" && key.endsWith(".jpg") && !key.includes("/.dimensioner-archive/")) {
+              await query("DELETE FROM jobs");
+            }
+            return undefined;
+          };
+          const submission = await runner.submit(pictures);
+          const { running } = submission;
+          assert.ok(running !== undefined);
+          submission.messageSent(await rejectsWith(submission.end(), "ERR_STORE", "jobUnknown"));
+          await close();
+          assert.ok((await keptAside(given, running.job.id)).some((one) => one.equals(stored)));
         }));
     }
 

@@ -2,48 +2,45 @@ import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import type { Condition, Database, Statement } from "../../store/database.ts";
 import { diskFacts } from "../archive-disk.ts";
 import { ofWorker } from "../jobs/table/job-rows.ts";
+import { OwnJobs } from "../jobs/table/own-jobs.ts";
 
 /** Where packages are being uploaded, for one worker. All methods reject with ERR_STORE. */
 export class UploadTable {
   readonly #database: Pick<Database, "transaction">;
-  readonly #worker: string;
+  readonly #own: OwnJobs;
   readonly #now: () => Date;
 
   constructor(database: Pick<Database, "transaction">, worker: string, now: () => Date = () => new Date()) {
     this.#database = database;
-    this.#worker = worker;
+    this.#own = new OwnJobs(database, worker, now);
     this.#now = now;
   }
 
   /**
    * Notes that a job uploads its package to a location, so that what is left of it can be found. Rejects with ERR_CANCELLED
-   * (`cancelledTaken`) if another worker has the job.
+   * (`cancelledTaken`) if another worker has the job, and with ERR_STORE (`jobUnknown`) if the database does not know it any more.
    */
   async begin(job: string, location: string): Promise<void> {
-    const [rows = []] = await this.#database.transaction([
-      {
-        sql: `INSERT INTO uploads (location, job_id, begun_at) SELECT ?, job_id, ? FROM jobs WHERE ${ofWorker}
-          ON CONFLICT (location) DO UPDATE SET begun_at = excluded.begun_at RETURNING location`,
-        values: [location, this.#now().toISOString(), job, this.#worker],
-      },
-    ]);
-    if (rows.length === 0) {
-      throw new DimensionerError("cancelledTaken", diskFacts);
-    }
+    await this.#change(job, {
+      sql: `INSERT INTO uploads (location, job_id, begun_at) SELECT ?, job_id, ? FROM jobs WHERE ${ofWorker}
+        ON CONFLICT (location) DO UPDATE SET begun_at = excluded.begun_at RETURNING location`,
+      values: [location, this.#now().toISOString(), ...this.#own.values(job)],
+    });
   }
 
-  /** The same for an upload that goes on. Rejects with ERR_STORE if it was given up meanwhile. */
+  /** The same for an upload that goes on. Rejects with ERR_STORE (`uploadRemoved`) if it was given up meanwhile. */
   async refresh(job: string, location: string): Promise<void> {
-    const isOwn = `EXISTS (SELECT 1 FROM jobs WHERE ${ofWorker})`;
-    const [rows = [], own = []] = await this.#database.transaction([
-      {
-        sql: `UPDATE uploads SET begun_at = ? WHERE location = ? AND job_id = ? AND ${isOwn} RETURNING location`,
-        values: [this.#now().toISOString(), location, job, job, this.#worker],
-      },
-      { sql: `SELECT 1 WHERE ${isOwn}`, values: [job, this.#worker] },
-    ]);
-    if (rows.length === 0) {
-      throw new DimensionerError(own.length === 0 ? "cancelledTaken" : "uploadRemoved", diskFacts);
+    await this.#change(job, {
+      sql: `UPDATE uploads SET begun_at = ? WHERE location = ? AND job_id = ?
+        AND EXISTS (SELECT 1 FROM jobs WHERE ${ofWorker}) RETURNING location`,
+      values: [this.#now().toISOString(), location, job, ...this.#own.values(job)],
+    });
+  }
+
+  async #change(job: string, statement: Statement): Promise<void> {
+    const [rows = []] = await this.#database.transaction([statement]);
+    if (!(await this.#own.isChanged(job, rows))) {
+      throw new DimensionerError("uploadRemoved", diskFacts);
     }
   }
 

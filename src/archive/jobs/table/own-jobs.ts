@@ -24,10 +24,10 @@ interface Move {
 /** Changes the states of one worker's jobs: a job that another worker has taken over is never changed. */
 export class OwnJobs {
   readonly worker: string;
-  readonly #database: Database;
+  readonly #database: Pick<Database, "transaction">;
   readonly #now: () => Date;
 
-  constructor(database: Database, worker: string, now: () => Date) {
+  constructor(database: Pick<Database, "transaction">, worker: string, now: () => Date) {
     this.worker = worker;
     this.#database = database;
     this.#now = now;
