@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { rm, writeFile } from "node:fs/promises";
+import { appendFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { pruneLogName, stateFolderName } from "../../src/archive/archive-disk.ts";
@@ -12,7 +12,7 @@ import { withFolder } from "../media/support.ts";
 import { useCredentials } from "../support/s3-servers.ts";
 import { startStub } from "../support/s3-stub.ts";
 import { openSqlite, packagesForBuckets } from "./bucket-archive.ts";
-import { fillArchive } from "./packages.ts";
+import { fillArchive, verify } from "./packages.ts";
 import { databaseOf } from "./store.ts";
 
 /** The thread of a command that writes down what it is asked for. */
@@ -81,6 +81,26 @@ describe("archive: the rows of deleted packages", () => {
       assert.deepEqual([thread.count(/quick_check/), thread.count(/integrity_check/)], [1, 0]);
       const left = rowsOf(databaseOf(root));
       assert.deepEqual([left.has(first), left.size], [false, 2]);
+    }));
+
+  it("stay if a later line has taken the deletion back, however far behind the first, until it is logged once more", () =>
+    withFolder(async (root) => {
+      const [first = "", second = ""] = await fillArchive(root, ["1", "2"]);
+      const database = databaseOf(root);
+      const deleted = line(first, rowsOf(database).get(first) ?? "");
+      const others = Array.from({ length: 1_200 }, (_none, index) => line(`2025-01-01/${index}`, `${index}`));
+      const log = async (...lines: readonly object[]) =>
+        await appendFile(logOf(root), lines.map(encodeLine).join(""));
+      await log(deleted, ...others, { ...deleted, kept: true });
+      await rm(join(root, first), { recursive: true });
+      assert.equal(await pruneRows(root, database, new ToolThread()), 0);
+      assert.equal(rowsOf(database).has(first), true);
+      assert.deepEqual((await verify(root)).said, [`previous-missing ${second}`, `missing-package ${first}`]);
+      await log(deleted, ...others);
+      assert.deepEqual((await verify(root)).said, []);
+      assert.equal(await pruneRows(root, database, new ToolThread()), 1);
+      assert.equal(rowsOf(database).has(first), false);
+      assert.deepEqual((await verify(root)).said, []);
     }));
 
   it("are looked up many at once in a bucket, where each line may be an object, and not in the objects of earlier times", async () => {

@@ -8,7 +8,10 @@ import { loadManifestWithin } from "./load-manifest-within.ts";
 import type { OpenedPlace } from "./open-place.ts";
 import { PruneLogReader, type PrunedLine } from "./prune-log.ts";
 
-/** How many lines of the log are looked up with one statement. In a bucket they come from many objects. */
+/**
+ * How many lines of the log are looked up with one statement, and how many rows are removed at once. In a bucket the lines come from many
+ * objects.
+ */
 const linesAtOnce = 500;
 
 export interface PruneIndexOptions {
@@ -57,28 +60,36 @@ async function pruneIndex(
       return 0;
     }
     const waiting = new Map<string, PrunedLine>();
+    // Only the whole log says whether a deletion was taken back.
+    const logged = new Map<string, Row>();
     for await (const entries of new PruneLogReader(place.root, place.disk).read(since)) {
       for (const line of entries) {
         signal?.throwIfAborted();
         // A package that was kept after all may be lost later, and its row then shows it.
         if (line.kept === true) {
           waiting.delete(keyOf(line));
+          logged.delete(keyOf(line));
           continue;
         }
         if (waiting.size >= linesAtOnce) {
-          removed += await removeRows(database, place, take(waiting));
+          await findRows(database, take(waiting), logged);
         }
         waiting.set(keyOf(line), line);
       }
     }
-    removed += await removeRows(database, place, take(waiting));
+    await findRows(database, take(waiting), logged);
+    const rows = [...logged.values()];
+    for (let at = 0; at < rows.length; at += linesAtOnce) {
+      signal?.throwIfAborted();
+      removed += await removeRows(database, place, rows.slice(at, at + linesAtOnce));
+    }
   } finally {
     await database.close();
   }
   return removed;
 }
 
-function keyOf({ path, sha256 }: PrunedLine): string {
+function keyOf({ path, sha256 }: Pick<PrunedLine, "path" | "sha256">): string {
   return `${sha256} ${path}`;
 }
 
@@ -88,13 +99,14 @@ function take(waiting: Map<string, PrunedLine>): PrunedLine[] {
   return lines;
 }
 
-async function removeRows(
+/** Adds the rows of these packages, by the keys of their lines. */
+async function findRows(
   database: Database,
-  place: OpenedPlace,
   lines: readonly PrunedLine[],
-): Promise<number> {
+  logged: Map<string, Row>,
+): Promise<void> {
   if (lines.length === 0) {
-    return 0;
+    return;
   }
   const deleted = new Set(lines.map(keyOf));
   const [listed = []] = await database.transaction([
@@ -104,10 +116,18 @@ async function removeRows(
       values: lines.map(({ path }) => path),
     },
   ]);
-  const statements: Statement[] = [];
   for (const row of listed) {
-    const isLogged = deleted.has(`${String(row["manifest_sha256"])} ${String(row["location"])}`);
-    if (isLogged && !(await isThere(place, row))) {
+    const key = keyOf({ path: String(row["location"]), sha256: String(row["manifest_sha256"]) });
+    if (deleted.has(key)) {
+      logged.set(key, row);
+    }
+  }
+}
+
+async function removeRows(database: Database, place: OpenedPlace, rows: readonly Row[]): Promise<number> {
+  const statements: Statement[] = [];
+  for (const row of rows) {
+    if (!(await isThere(place, row))) {
       statements.push({
         sql: "DELETE FROM packages WHERE package_id = ? AND manifest_sha256 = ? RETURNING package_id",
         values: [row["package_id"] ?? null, row["manifest_sha256"] ?? null],
