@@ -56,6 +56,12 @@ const expected = v.object({
   images: described("Images of the device.", v.array(v.picklist(pictures))),
   deviceVideo: described("Whether the video that the device kept is one of them.", v.boolean()),
   video: described("Whether a video was started for this parcel.", v.boolean()),
+  parts: v.exactOptional(
+    described(
+      "How many messages have to be sent again, several as one sequence, because some of their media are missing; only then.",
+      v.pipe(v.number(), v.integer(), v.minValue(1)),
+    ),
+  ),
 });
 
 const leftOut = v.object({

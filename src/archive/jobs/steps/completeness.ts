@@ -12,7 +12,7 @@ import {
   isVideo,
   isVideoType,
 } from "./required-media.ts";
-import { expectedWith, isNotLookedFor, pictureNames, withRecording } from "./with-existing.ts";
+import { expectedWith, isNotLookedFor, pictureNames, withRecording, type Messages } from "./with-existing.ts";
 import { withoutLeftOut } from "../seal/addition.ts";
 import type { ExistingPackage } from "../seal/existing-packages.ts";
 import type { FindMissing } from "./media-source.ts";
@@ -162,7 +162,7 @@ export function judge(
 ): Completeness {
   const asked = askedOf(running, packages);
   const manifests = manifestsOf(packages);
-  const expected = expectedWith(asked, manifests);
+  const expected = expectedWith(asked, manifests, messagesOf(running.job));
   const found = missingOf({ running, asked, packages }, expected, findMissing);
   const mayBeMore = isUnsure || isNotLookedFor(expected, manifests);
   const missing = mayBeMore && found.length === 0 ? [phrase("moreMedia")] : found;
@@ -177,8 +177,18 @@ export function judge(
 }
 
 /** The parts of a sequence are counted by their positions, so a part that arrives twice counts once. */
-function partsOf(job: OpenJob): number {
-  return new Set([...job.items.keys()].map(positionOf).filter((position) => position !== null)).size;
+function partsOf({ items }: Pick<OpenJob, "items">): number {
+  return new Set([...items.keys()].map(positionOf).filter((position) => position !== null)).size;
+}
+
+function messagesOf(job: OpenJob): Messages {
+  const { count, intent, items, lost } = job;
+  if (isWhole(job) && lost.size === 0) {
+    return { whole: partsOf(job), lacking: 0 };
+  }
+  const arrived = partsOf({ items: new Map([...items, ...lost]) });
+  // At least the last part is missing if the number is not known.
+  return { whole: 0, lacking: count ?? arrived + (intent.sequence === null ? 0 : 1) };
 }
 
 /** Whether all messages of the sequence have arrived. */

@@ -20,9 +20,24 @@ export function withRecording(intent: IntentFacts, manifests: readonly Manifest[
   return intent.recording === null && recording ? { ...intent, recording, recordedBy } : intent;
 }
 
+/** The messages of a job that bring media. */
+export interface Messages {
+  /** How many there are, if all their media are there; otherwise 0. */
+  readonly whole: number;
+  /** Of how many some media are missing. */
+  readonly lacking: number;
+}
+
 /** What a package has to hold together with those that it adds to: also what these were to hold. */
-export function expectedWith(intent: IntentFacts, manifests: readonly Manifest[]): Expected {
+export function expectedWith(
+  intent: IntentFacts,
+  manifests: readonly Manifest[],
+  { whole, lacking }: Messages = { whole: 0, lacking: 0 },
+): Expected {
   const own = expectedOf(intent);
+  // Each package repeats it until all of the messages were sent again.
+  const before = manifests.findLast(({ expected }) => expected !== undefined)?.expected?.parts ?? 0;
+  const parts = Math.max(lacking, whole >= before ? 0 : before);
   const all = [own, ...manifests.flatMap(({ expected }) => expected ?? [])];
   return {
     ...own,
@@ -30,6 +45,7 @@ export function expectedWith(intent: IntentFacts, manifests: readonly Manifest[]
     images: [...new Set(all.flatMap(({ images }) => images))],
     deviceVideo: all.some(({ deviceVideo }) => deviceVideo),
     video: all.some(({ video }) => video) && otherParcelsVideo(intent) === undefined,
+    ...(parts === 0 ? {} : { parts }),
   };
 }
 
@@ -45,8 +61,14 @@ function lackingIn(have: readonly string[], wanted: readonly string[]): string[]
   });
 }
 
-/** Whether existing packages lack something for which neither a job with this rule nor a later one of them has looked. */
+/**
+ * Whether existing packages lack something for which neither a job with this rule nor a later one of them has looked. Nobody can
+ * look for media of messages.
+ */
 export function isNotLookedFor(rule: Expected, manifests: readonly Manifest[]): boolean {
+  if (rule.parts !== undefined) {
+    return true;
+  }
   const rules = manifests.filter((one) => !lacksUnnamed(one)).flatMap(({ expected }) => expected ?? []);
   return manifests.some(
     (one) =>
