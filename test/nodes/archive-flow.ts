@@ -1,6 +1,7 @@
 /** A flow that archives what is posted to it, for tests that watch a real Node-RED from outside. */
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import type { Simulator } from "../../src/simulator/index.ts";
 import { pictureOf, readPackages, sha256Of } from "../archive/support.ts";
 import { storeNode } from "../support/store-node.ts";
@@ -13,16 +14,19 @@ export interface Report {
   readonly complete?: boolean;
 }
 
+/** The file of settings of a Node-RED with this flow. */
+export const archiveFlowSettings = join(import.meta.dirname, "with-fs.cjs");
+
 /** Each fifth one is a message that brings its picture. */
 const isOfMessage = (id: string): boolean => Number(id.slice(1)) % 5 === 0;
 
 /**
  * An http request begins a job; each message and error that comes out becomes a line of a file. It is written at once: what a flow
- * does later with a message that it has got is lost with a kill.
+ * does later with a message that it has got is lost with a kill. Needs `archiveFlowSettings`.
  */
 export function archiveFlow(sim: Simulator, root: string, out: string): object[] {
   const at = { z: "tab", x: 100, y: 100 };
-  const line = `fs.appendFileSync(${JSON.stringify(out)}, JSON.stringify({ id: msg.transactionId,
+  const line = `global.get("fs").appendFileSync(${JSON.stringify(out)}, JSON.stringify({ id: msg.transactionId,
     resumed: msg.resumed === true, error: msg.error && msg.error.code,
     complete: msg.payload && msg.payload.complete }) + "\\n");`;
   const kind = `const bytes = msg.payload.picture;
@@ -52,15 +56,7 @@ export function archiveFlow(sim: Simulator, root: string, out: string): object[]
     { ...archive, id: "from-cloud", settle: 0 },
     { ...archive, id: "from-message", cloud: "" },
     { ...at, id: "catch", type: "catch", scope: null, wires: [["line"]] },
-    {
-      ...at,
-      id: "line",
-      type: "function",
-      func: line,
-      outputs: 0,
-      libs: [{ var: "fs", module: "fs" }],
-      wires: [],
-    },
+    { ...at, id: "line", type: "function", func: line, outputs: 0, wires: [] },
   ];
 }
 

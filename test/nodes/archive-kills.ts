@@ -7,7 +7,14 @@ import { setTimeout as delay } from "node:timers/promises";
 import { startSimulator } from "../../src/simulator/index.ts";
 import { until, workFolders } from "../archive/support.ts";
 import { startNodeRed, type NodeRed } from "../support/node-red.ts";
-import { addMedia, archiveFlow, checkPackages, readReports, scan } from "./archive-flow.ts";
+import {
+  addMedia,
+  archiveFlow,
+  archiveFlowSettings,
+  checkPackages,
+  readReports,
+  scan,
+} from "./archive-flow.ts";
 
 /** What became of a run in which Node-RED was killed again and again. */
 export interface NodeRedKills {
@@ -32,9 +39,10 @@ export async function killNodeRed(major: 4 | 5, kills: number, random: () => num
     const ids = Array.from({ length: jobs }, (_, index) => `j${index}`);
     addMedia(sim, ids, 200_000);
     const flows = archiveFlow(sim, root, out);
+    const started = { major, userDir, settingsFile: archiveFlowSettings };
     const accepted = new Set<string>();
     for (let round = 0; round < kills; round += 1) {
-      nodeRed = await startNodeRed({ major, userDir, ...(round === 0 ? { flows } : {}) });
+      nodeRed = await startNodeRed({ ...started, ...(round === 0 ? { flows } : {}) });
       const { url } = nodeRed;
       // New jobs come all the time, so that a kill meets jobs of every age.
       const upTo = Math.ceil((jobs * (round + 1)) / kills);
@@ -47,7 +55,7 @@ export async function killNodeRed(major: 4 | 5, kills: number, random: () => num
       nodeRed = undefined;
       acceptedIn(userDir).forEach((id) => accepted.add(id));
     }
-    nodeRed = await startNodeRed({ major, userDir });
+    nodeRed = await startNodeRed(started);
     const { url } = nodeRed;
     ids.filter((id) => !accepted.has(id)).forEach((id) => void scan(url, id));
     const reported = () => readReports(out);

@@ -6,7 +6,14 @@ import { verify } from "../archive/packages.ts";
 import { until, workFolders } from "../archive/support.ts";
 import { withFolder } from "../media/support.ts";
 import { startNodeRed, type NodeRed } from "../support/node-red.ts";
-import { addMedia, archiveFlow, checkPackages, readReports, scan } from "./archive-flow.ts";
+import {
+  addMedia,
+  archiveFlow,
+  archiveFlowSettings,
+  checkPackages,
+  readReports,
+  scan,
+} from "./archive-flow.ts";
 
 /** A Node-RED with the flow, and the file in which its archive nodes' messages and errors become lines. */
 interface Writer {
@@ -65,7 +72,12 @@ async function startWriter(userDir: string, root: string, sim: Simulator, major:
   const out = join(userDir, "out.txt");
   await mkdir(userDir);
   await writeFile(out, "");
-  const nodeRed = await startNodeRed({ major, userDir, flows: archiveFlow(sim, root, out) });
+  const nodeRed = await startNodeRed({
+    major,
+    userDir,
+    settingsFile: archiveFlowSettings,
+    flows: archiveFlow(sim, root, out),
+  });
   return { nodeRed, userDir, out };
 }
 
