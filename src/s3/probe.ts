@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { phrase, ProblemError } from "../errors/interpolation.ts";
 import { sha256Of } from "../model/sha256.ts";
 import type { Objects } from "./bucket.ts";
-import type { UploadSource } from "./store-object.ts";
+import { sourceOf } from "./store-object.ts";
 
 /** What a bucket can do besides storing objects. */
 export interface BucketAbilities {
@@ -23,8 +23,8 @@ export async function probeBucket(bucket: Objects, prefix: string): Promise<Buck
   const key = `${prefix}${probeName}${randomUUID()}`;
   let abilities: BucketAbilities;
   try {
-    await bucket.store(key, textSource("first"), { isNew: true });
-    const again = await bucket.store(key, textSource("second"), { isNew: true });
+    await bucket.store(key, sourceOf("first"), { isNew: true });
+    const again = await bucket.store(key, sourceOf("second"), { isNew: true });
     const content = again === "exists" ? "first" : "second";
     const keys: string[] = [];
     for await (const page of bucket.list(key)) {
@@ -41,13 +41,4 @@ export async function probeBucket(bucket: Objects, prefix: string): Promise<Buck
   }
   await bucket.remove(key);
   return abilities;
-}
-
-function textSource(text: string): UploadSource {
-  const bytes = Buffer.from(text);
-  return {
-    bytes: bytes.length,
-    sha256: sha256Of(bytes),
-    read: async (position, length) => bytes.subarray(position, position + length),
-  };
 }

@@ -14,6 +14,16 @@ export interface UploadSource {
   read(position: number, length: number): Promise<Buffer>;
 }
 
+/** What is in memory, to be stored as an object. */
+export function sourceOf(content: string | Buffer): UploadSource {
+  const bytes = Buffer.from(content);
+  return {
+    bytes: bytes.length,
+    sha256: sha256Of(bytes),
+    read: async (position, length) => bytes.subarray(position, position + length),
+  };
+}
+
 export interface StoreOptions {
   /** Only if there is no such object yet. */
   readonly isNew?: boolean;

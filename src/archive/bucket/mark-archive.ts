@@ -1,11 +1,9 @@
-import { sha256Of } from "../../model/sha256.ts";
 import type { Objects } from "../../s3/bucket.ts";
+import { sourceOf } from "../../s3/store-object.ts";
 import { stateFolderName } from "../archive-disk.ts";
 
 /** What people read who find the object. */
-const content = Buffer.from(
-  `${JSON.stringify({ note: "The packages here are an archive of their own, also if there is another one around it." })}\n`,
-);
+const content = `${JSON.stringify({ note: "The packages here are an archive of their own, also if there is another one around it." })}\n`;
 
 /**
  * Stores an object in the state folder of an archive, unless it is there: a bucket has no folder that is empty, and without it the
@@ -15,9 +13,6 @@ const content = Buffer.from(
 export async function markArchive(bucket: Objects, prefix: string): Promise<void> {
   const key = [prefix, stateFolderName, "archive.json"].filter((part) => part !== "").join("/");
   if ((await bucket.head(key)) === undefined) {
-    const read = async (position: number, length: number): Promise<Buffer> =>
-      content.subarray(position, position + length);
-    const source = { bytes: content.length, sha256: sha256Of(content), read };
-    await bucket.store(key, source, { isNew: true, contentType: "application/json" });
+    await bucket.store(key, sourceOf(content), { isNew: true, contentType: "application/json" });
   }
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import { sha256Of } from "../../model/sha256.ts";
 import type { Objects } from "../../s3/bucket.ts";
+import { sourceOf } from "../../s3/store-object.ts";
 import { holdName, manifestFileName } from "../archive-disk.ts";
 import { keyOf, type BucketDisk } from "../bucket/bucket-disk.ts";
 import { BucketFile } from "../bucket/bucket-file.ts";
@@ -40,13 +40,10 @@ export class BucketFiles implements ArchiveFiles {
   }
 
   async write(path: string, content: string | Buffer): Promise<void> {
-    const bytes = Buffer.from(content);
-    const read = async (position: number, length: number): Promise<Buffer> =>
-      bytes.subarray(position, position + length);
     const isText = /\.jsonl?$/.test(path);
     await this.bucket.store(
       keyOf(path),
-      { bytes: bytes.length, sha256: sha256Of(bytes), read },
+      sourceOf(content),
       isText ? { contentType: "application/json" } : {},
     );
   }
