@@ -30,7 +30,7 @@ export function additionOf(
   if (first === undefined) {
     return whole;
   }
-  const archived = new Set(packages.flatMap(({ manifest }) => manifest.items.map(({ sha256 }) => sha256)));
+  const archived = hashesIn(packages);
   const fresh = whole.items.filter(({ sha256 }) => !archived.has(sha256));
   const hasAnswer = bringsAnswer(job.answer, packages);
   return fresh.length === 0 && !hasAnswer
@@ -43,11 +43,16 @@ export function additionOf(
  * work folder. Clouds and devices still have what has come since then.
  */
 export function throwIfPartIsLate({ items }: OpenJob, packages: readonly ExistingPackage[]): void {
-  const archived = new Set(packages.flatMap(({ manifest }) => manifest.items.map(({ sha256 }) => sha256)));
+  const archived = hashesIn(packages);
   const late = [...items].findLast(([, { source, sha256 }]) => source === "message" && !archived.has(sha256));
   if (late !== undefined) {
     throw new DimensionerError("partTooLate", diskFacts, { count: Number(positionOf(late[0])) + 1 });
   }
+}
+
+/** The hashes of the media in packages. */
+function hashesIn(packages: readonly ExistingPackage[]): ReadonlySet<string> {
+  return new Set(packages.flatMap(({ manifest }) => manifest.items.map(({ sha256 }) => sha256)));
 }
 
 /** The media that are not another parcel's. */
