@@ -5,8 +5,8 @@ import type { Intent } from "../packages/intent.ts";
 import { messageOf, type Again } from "../packages/message-of-intent.ts";
 import type { Found } from "./missing-pages.ts";
 
-/** A job that has ended, with what cannot be had again from anywhere else. */
-interface EndedJob {
+/** A job, mostly one that has ended, with what cannot be had again from anywhere else. */
+export interface EndedJob {
   readonly hasFailed: boolean;
   readonly intent: Intent | undefined;
   /** The exact answer; null where there is none, or where the row is damaged. */
@@ -49,7 +49,8 @@ function endedJobsOf({ ids: [id = "", otherId = id] }: Found): Statement {
   };
 }
 
-function readEnded(row: Row): EndedJob {
+/** Reads the row of a job, with the column `hasMessageMedia`. */
+export function readEnded(row: Row): EndedJob {
   const intent = readIntent(row);
   const transactionId = row["transaction_id"];
   return {
@@ -91,17 +92,18 @@ function hasArchived(later: EndedJob, { raw, hasMedia }: EndedJob): boolean {
   return !later.hasFailed && (raw === null || later.raw === raw) && (later.hasMedia || !hasMedia);
 }
 
-/** Without the media that its message had, the package would be called complete, and would lack them. */
-function againOf({ hasMedia, intent, transactionId }: EndedJob, otherwise: object | null): Again | null {
+/**
+ * What a job was made from, over what would be archived again otherwise. Null if it cannot be archived again: without the media that its
+ * message had, the package would be called complete, and would lack them.
+ */
+export function againOf(
+  { hasMedia, intent, transactionId }: EndedJob,
+  otherwise: object | null,
+): Again | null {
   if (hasMedia || intent === undefined) {
     return null;
   }
   const again = messageOf(intent, transactionId);
   const hasAnswer = intent.measurement !== null || intent.raw !== null;
   return hasAnswer ? again : { ...otherwise, ...again };
-}
-
-/** What a failed job that was not given its transaction was made from; null if that cannot be archived again. */
-export function againFromJob(row: Row): Again | null {
-  return againOf(readEnded(row), null);
 }

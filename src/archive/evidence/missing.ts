@@ -2,8 +2,8 @@ import type { MissingEvidence } from "../../model/shapes.ts";
 import type { Row, SqlValue, Statement } from "../../store/database.ts";
 import { listLimits, parseFields } from "../../model/parse-json.ts";
 import { sha256Of } from "../../model/sha256.ts";
-import { lostSha256, readIntent } from "../jobs/table/job-rows.ts";
-import { againFromJob, completeAgain, hasMessageMedia } from "./archive-again.ts";
+import { lostSha256 } from "../jobs/table/job-rows.ts";
+import { againOf, completeAgain, hasMessageMedia, readEnded, type EndedJob } from "./archive-again.ts";
 import { firstMissing, type Found, type MissingList } from "./missing-pages.ts";
 import type { EvidenceSource } from "./packages.ts";
 import type { Period } from "./period.ts";
@@ -35,7 +35,7 @@ const lists: readonly MissingList[] = [
   { select: jobsWithoutPackage, read: missingJob, of: "jobs", by: "accepted_at" },
   {
     select: jobsWithMedia,
-    read: describeJob,
+    read: (row) => describeJob(row, readEnded(row)),
     of: "jobs",
     by: "accepted_at",
     where: "state = 'failed'",
@@ -149,12 +149,13 @@ function missingRecord(row: Row): Found {
 }
 
 function missingJob(row: Row): Found | null {
-  const isArchived = Number(row["has_package"]) > 0 && (readIntent(row)?.raw ?? null) === null;
-  return isArchived ? null : describeJob(row);
+  const job = readEnded(row);
+  const isArchived = Number(row["has_package"]) > 0 && job.raw === null;
+  return isArchived ? null : describeJob(row, job);
 }
 
-function describeJob(row: Row): Found {
-  const intent = readIntent(row);
+function describeJob(row: Row, job: EndedJob): Found {
+  const { intent } = job;
   const reason = reasonOf(row);
   const transactionId = textOf(row["transaction_id"]);
   const evidence = {
@@ -163,7 +164,7 @@ function describeJob(row: Row): Found {
     transactionId,
     transactionReference: intent?.references.transactionReference ?? null,
     device: intent?.device ?? null,
-    archiveAgain: reason === "open" ? null : againFromJob(row),
+    archiveAgain: reason === "open" ? null : againOf(job, null),
   };
   // The same measurement may have failed several times before its transaction was found.
   return { evidence, ids: idsOf(transactionId ?? textOf(row["job_key"])) };
