@@ -103,8 +103,8 @@ export class FleetFigures {
         `SELECT 1 FROM dimensioner.jobs WHERE worker_id = '${worker}' AND state NOT IN ('reported', 'failed') LIMIT 1`,
         this.#database,
       );
-      if (left.length === 0) {
-        this.#killed.delete(worker);
+      // The last look, at the end, may see the same as one that is still under way.
+      if (left.length === 0 && this.#killed.delete(worker)) {
         this.#takenOverAfterSeconds.push((performance.now() - atMs) / 1000);
       }
     }
