@@ -175,6 +175,15 @@ describe("the steps of npm test", () => {
     assert.ok(await isGone(pidIn(line)));
   });
 
+  it("name a failure once that a step prints twice, as npm test does in a round of test:repeat", async () => {
+    const failure = `console.log("FAIL a test: it\\n     Error: why");`;
+    const inner = `${failure} console.log("between"); ${failure} console.log("0 passed, 1 failed"); process.exitCode = 1`;
+    const { lines } = await start({ step: inner }).ended();
+    const end = lines.slice(lines.findIndex((line) => line.startsWith("not ok step")));
+    assert.equal(end.filter((line) => line === "FAIL [step] a test: it").length, 2, lines.join("\n"));
+    assert.deepEqual(lines.slice(-3), ["Failed:", "  [step] a test: it", "0 passed, 1 failed"]);
+  });
+
   it("are ended also if they do not heed a signal", async () => {
     const deaf = `process.on("SIGTERM", () => {}); ${withGrandchild}`;
     const { child, input, ended } = start({ step: deaf });

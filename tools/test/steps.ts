@@ -159,7 +159,7 @@ export class StepRunner {
       }
       return { passed, failed: 1, failures, times: [] };
     }
-    return { passed, failed, failures, times: [] };
+    return { passed, failed, failures: distinct(failures), times: [] };
   }
 }
 
@@ -197,6 +197,11 @@ export function linesOf(failures: readonly Failure[]): string[] {
 /** The same failures, each named after where it happened. */
 export function failuresIn(where: string, failures: readonly Failure[]): Failure[] {
   return failures.map(({ what, why }) => ({ what: `[${where}] ${what}`, why }));
+}
+
+/** Each failure once: `npm test` prints those of a step when it ends, and all of them again at the end. */
+function distinct(failures: readonly Failure[]): Failure[] {
+  return [...new Map(failures.map((failure) => [JSON.stringify(failure), failure])).values()];
 }
 
 /** Ends a command and its group. What runs steps of its own, as `npm test` does, gets time to end these first. */
