@@ -165,8 +165,11 @@ async function moveUnderClaim({ part, folder, disk, facts }: Placement, path: st
     const isSure = (): boolean => performance.now() - heldAtMs < claimSureMs;
     let id = "";
     try {
-      id = idOf(await held.stat());
-      await held.close();
+      try {
+        id = idOf(await held.stat());
+      } finally {
+        await held.close();
+      }
       if (await exists(path, disk)) {
         return false;
       }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { execFile, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chmod, mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readFile, stat, writeFile, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
@@ -258,7 +258,8 @@ describe("the sweep over every call to the disk", () => {
     ifExists: IfExists,
     before: "nothing" | "other" | "same",
   ): Promise<void> {
-    const disk = watchedDisk((call) => {
+    const opened: FileHandle[] = [];
+    const watched = watchedDisk((call) => {
       if (points.pass(call)) {
         throw systemError(code);
       }
@@ -266,6 +267,14 @@ describe("the sweep over every call to the disk", () => {
         throw systemError("EPERM");
       }
     });
+    const disk = {
+      ...watched,
+      open: async (...args: Parameters<typeof watched.open>) => {
+        const file = await watched.open(...args);
+        opened.push(file);
+        return file;
+      },
+    };
     await withFolder(async (folder) => {
       const path = join(folder, "deep", "video.mp4");
       const old = before === "same" ? whole : Buffer.from("old");
@@ -277,6 +286,10 @@ describe("the sweep over every call to the disk", () => {
         (error: unknown) => error,
       );
       const where = `call ${points.at}, ${points.reached}: ${String(result)}`;
+      assert.ok(
+        opened.every(({ fd }) => fd === -1),
+        `${where}: a file is still open`,
+      );
       const files = (await listAll(folder)).filter((file) => file !== "deep");
       for (const file of files.filter((found) => found.endsWith(".mp4"))) {
         const content = await readFile(join(folder, file));
