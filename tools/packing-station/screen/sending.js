@@ -68,7 +68,7 @@ export default {
         return;
       }
       const input = `${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}`;
-      this.pending.push({ input, topic, payload, at: 0, sentAt: 0 });
+      this.pending.push({ input, topic, payload, at: 0, firstSentAt: 0, sentAt: 0 });
       if (this.pending.length === 1) {
         this.sendFirst();
       }
@@ -81,6 +81,7 @@ export default {
       }
       first.at ||= Date.now() + this.offset;
       first.sentAt = Date.now();
+      first.firstSentAt ||= first.sentAt;
       const { input, topic, payload, at } = first;
       this.emit({ input, topic, payload, at });
     },
@@ -90,7 +91,7 @@ export default {
       if (first === undefined || first.at === 0) {
         return;
       }
-      if (Date.now() + this.offset - first.at > 6_000) {
+      if (Date.now() - first.firstSentAt > 6_000) {
         this.givenUp = first.input;
         this.pending.splice(0);
         this.fail(
