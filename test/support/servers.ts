@@ -1,4 +1,5 @@
 import { randomInt } from "node:crypto";
+import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer, type TlsOptions } from "node:tls";
@@ -116,11 +117,14 @@ export async function listen(server: Server, port = 0): Promise<number> {
  */
 export const closedPort = 9;
 
-/** A port of 127.0.0.1 on which nothing listens yet. */
+/** A port of 127.0.0.1 on which nothing listens yet, and that no other test is given before this process has ended. */
 export async function freePort(): Promise<number> {
   for (;;) {
     // Below the ports that systems give to connections and to port 0: nothing else takes it before the test does.
     const port = randomInt(20_000, 32_000);
+    if (!(await isReserved(port))) {
+      continue;
+    }
     const server = createServer();
     const isFree = await new Promise<boolean>((resolve) => {
       server.once("error", () => resolve(false)).listen(port, "127.0.0.1", () => resolve(true));
@@ -130,6 +134,15 @@ export async function freePort(): Promise<number> {
       return port;
     }
   }
+}
+
+/** Takes the UDP port of the same number, which nobody else needs, so that of several processes one gets it. */
+async function isReserved(port: number): Promise<boolean> {
+  const socket = createSocket("udp4").unref();
+  return await new Promise((resolve) => {
+    socket.once("error", () => socket.close(() => resolve(false)));
+    socket.bind({ port, address: "127.0.0.1", exclusive: true }, () => resolve(true));
+  });
 }
 
 function readHead(head: string, index: number, connection: number): RawRequest {
