@@ -1,11 +1,9 @@
 import assert from "node:assert/strict";
-import { readdir } from "node:fs/promises";
-import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { sharedBrowser } from "../support/shared-browser.ts";
 import { nodeRedMajor } from "../support/node-red.ts";
 import { Erp, withErp } from "./erp.ts";
-import { startStation, type StationRun } from "./packing-station.ts";
+import { packagesIn, startStation, type StationRun } from "./packing-station.ts";
 import { median, meeting, Shift } from "./shift.ts";
 import { StationPage } from "./station-page.ts";
 
@@ -165,9 +163,7 @@ describe(`a shift of ${2 * parcelsEach} parcels at two packing stations, on Node
   });
 
   it("has measured each parcel once, except where the packer was asked, and archived each measurement", async () => {
-    const folders = await readdir(run.archive, { withFileTypes: true });
-    const days = folders.filter((one) => one.isDirectory() && !one.name.startsWith("."));
-    const packages = (await Promise.all(days.map((one) => readdir(join(run.archive, one.name))))).flat();
+    const packages = await packagesIn(run.archive);
     for (const [index, all] of Object.values(references).entries()) {
       const shift = shifts[index] ?? assert.fail();
       for (const reference of all) {

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -148,4 +148,10 @@ function withSettings(node: FlowNode, settings: Readonly<Record<string, string>>
   });
   const [with30 = node] = changed([node], { STATIONS: stations, IGNORE_REPEATS: "0", ...settings });
   return with30;
+}
+
+/** The folders of all packages, whatever the day on which each was made. */
+export async function packagesIn(archive: string): Promise<string[]> {
+  const days = (await readdir(archive)).filter((name) => !name.startsWith("."));
+  return (await Promise.all(days.map((day) => readdir(join(archive, day))))).flat();
 }

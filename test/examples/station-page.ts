@@ -1,3 +1,4 @@
+import { EventEmitter, on } from "node:events";
 import axe from "axe-core";
 import type { Browser, Page } from "playwright-core";
 import { longestWaitMs } from "../support/browser.ts";
@@ -52,15 +53,18 @@ export class StationPage {
   readonly problems: string[] = [];
   /** The stations of which Node-RED has told this page. */
   readonly heardOf = new Set<string>();
+  readonly #frames = new EventEmitter<{ frame: [text: string] }>();
 
   private constructor(page: Page) {
     this.page = page;
     page.setDefaultTimeout(longestWaitMs);
     page.on("websocket", (socket) =>
       socket.on("framereceived", ({ payload }) => {
-        for (const [, station = ""] of String(payload).matchAll(/"station":"([^"]+)"/g)) {
+        const text = String(payload);
+        for (const [, station = ""] of text.matchAll(/"station":"([^"]+)"/g)) {
           this.heardOf.add(station);
         }
+        this.#frames.emit("frame", text);
       }),
     );
     page.on("pageerror", (error) => this.problems.push(`page error: ${error.stack ?? error.message}`));
@@ -114,6 +118,15 @@ export class StationPage {
   /** Waits until a part of the page is there, with this text if one is given. */
   async shows(part: string, text: string | RegExp = ""): Promise<void> {
     await this.page.locator(`[data-test="${part}"]`, { hasText: text }).first().waitFor();
+  }
+
+  /** Waits until Node-RED tells the page this from now on, even if the page shows it for a moment only. */
+  async isTold(text: string): Promise<void> {
+    for await (const [frame] of on(this.#frames, "frame")) {
+      if (String(frame).includes(text)) {
+        return;
+      }
+    }
   }
 
   /** Waits until the lamp shows one of these phases, and returns which. */
