@@ -15,7 +15,7 @@ import { measured, received } from "./find/support.ts";
 import { openSharedStore } from "./shared-store.ts";
 import { ScriptedCloud, ScriptedDevice } from "./scripted-sources.ts";
 import { databaseOf, storeIn } from "./store.ts";
-import { intentOf, openArchive, type Opened } from "./support.ts";
+import { intentOf, openArchive, until, type Opened } from "./support.ts";
 
 export const raw = '{"errorCode":0}';
 export const image = { id: "ColorImageJpeg", type: "image/jpeg" };
@@ -82,10 +82,12 @@ export async function archiving(kind: string, body: (given: Given) => Promise<vo
   });
 }
 
-export async function archived({ opened }: Given, intent: Intent): Promise<Archived> {
-  const submission = await opened.runner.submit(intent);
+/** Archives something, and waits until that is in the database. */
+export async function archived(given: Given, intent: Intent): Promise<Archived> {
+  const submission = await given.opened.runner.submit(intent);
   const archived = await submission.end();
   submission.messageSent();
+  await noneOpen(given);
   return archived;
 }
 
@@ -98,10 +100,12 @@ export async function failed(given: Given, submitted: Promise<Submission>): Prom
   );
   assert.ok(error instanceof DimensionerError);
   submission.messageSent(error);
-  const open = async () => (await given.missing()).some(({ reason }) => reason === "open");
-  while (await open()) {
-    // Its row is written right after its message has ended.
-  }
+  await noneOpen(given);
+}
+
+/** The row of a job is written right after its message has ended. */
+async function noneOpen({ missing }: Given): Promise<void> {
+  await until(async () => !(await missing()).some(({ reason }) => reason === "open"), "no job is open");
 }
 
 export const readRecordingOf = (video: object): Pick<Intent, "recording"> => ({

@@ -223,14 +223,20 @@ describe("archive: pruning a bucket", () => {
             ? method === "DELETE" && key === `parcels/${second}/manifest.json`
             : method === "PUT" && key.includes("/pruned.jsonl/");
         let isBegun = false;
+        let areTogether = false;
         const isSet = Promise.withResolvers<void>();
         stub.fault = async (request) => {
+          areTogether ||= [second, third].every((path) => String(request.body).includes(`"path":"${path}"`));
           if (isMoment(request) && !isBegun) {
             isBegun = true;
             const held = await openPackage(third);
             await holdPackage(held, { person: "Anna", reason: "claim 7" }, archive.files);
             isSet.resolve();
-          } else if (request.method === "DELETE" && request.key.startsWith(`parcels/${third}/`)) {
+          } else if (
+            areTogether &&
+            request.method === "DELETE" &&
+            request.key.startsWith(`parcels/${third}/`)
+          ) {
             // The supplement is old enough, too, and is deleted at the same time.
             await isSet.promise;
           }
@@ -266,13 +272,13 @@ describe("archive: pruning a bucket", () => {
       await open();
       stub.fault = ({ method }) => (method === "DELETE" ? denied : undefined);
       await assert.rejects(archive.prune(), { code: "ERR_STORE", sentence: "bucketDenied" });
+      const lines = await logged();
       assert.deepEqual(
-        (await logged()).map(({ path, kept }) => [path, kept]),
-        [
-          [first, undefined],
-          [first, true],
-        ],
+        lines.map(({ kept }) => kept),
+        [undefined, true],
       );
+      // Whichever manifest was read first.
+      assert.equal(new Set(lines.map(({ path }) => path)).size, 1);
       assert.deepEqual(await said(), []);
     });
 

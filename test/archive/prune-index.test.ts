@@ -52,7 +52,7 @@ async function pruneRows(
 }
 
 const line = (path: string, sha256: string) => ({
-  at: "2027-02-01T02:00:00.412Z",
+  at: new Date().toISOString(),
   path,
   sha256,
   transactionId: null,

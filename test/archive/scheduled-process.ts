@@ -1,3 +1,5 @@
+// What is loaded when it is needed first would be waited for outside of the simulated time.
+import "../../src/archive/place/aside-media.ts";
 import type { ArchiveDisk } from "../../src/archive/archive-disk.ts";
 import { BucketDisk } from "../../src/archive/bucket/bucket-disk.ts";
 import { BucketFiles } from "../../src/archive/files/bucket-files.ts";

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { rebuildIndex } from "../../src/archive/maintenance/commands.ts";
+import type { Submission } from "../../src/archive/jobs/accept/submission.ts";
 import type { Archived } from "../../src/archive/jobs/seal/job-results.ts";
 import type { Intent } from "../../src/archive/packages/intent.ts";
 import { withFolder } from "../media/support.ts";
@@ -36,6 +37,13 @@ async function archive({ runner }: Opened, intent: Intent): Promise<Archived> {
   const archived = await submission.end();
   submission.messageSent();
   return archived;
+}
+
+/** As if nothing had come for as long as the job waits for more. */
+function settle({ running }: Submission): void {
+  assert.ok(running !== undefined);
+  running.seen.quietMs = running.job.intent.settleMs;
+  running.wake();
 }
 
 interface Sources {
@@ -203,9 +211,10 @@ describe("archive: supplements and whose recording their package names", () => {
     it(`leave out what they have stored when their package is made: ${found.id}`, async () => {
       await archiving(async (opened, { cloud }, root) => {
         cloud.have = [image, found];
-        const submission = await opened.runner.submit(bare({ settleMs: 2_000 }));
+        const submission = await opened.runner.submit(bare({ settleMs: 600_000 }));
         await until(() => submission.running?.state === "waiting", "it has stored all of the list");
         const first = await archive(opened, measured([], recordingOf("taken")));
+        settle(submission);
         const second = await submission.end();
         submission.messageSent();
         assert.deepEqual([second.wasThere, second.complete, second.path], [true, true, first.path]);
@@ -218,10 +227,11 @@ describe("archive: supplements and whose recording their package names", () => {
   it("are not what a message waits for that says the video is another parcel's: it has a job of its own", async () => {
     await archiving(async (opened, { cloud }, root) => {
       cloud.have = [image, video];
-      const submission = await opened.runner.submit(bare({ settleMs: 2_000 }));
+      const submission = await opened.runner.submit(bare({ settleMs: 600_000 }));
       await until(() => submission.running?.state === "waiting", "it has stored all of the list");
       const said = bare(recordingOf("taken"));
       assert.equal((await archive(opened, said)).manifest.recording?.recording, "taken");
+      settle(submission);
       assert.equal((await submission.end()).wasThere, true);
       submission.messageSent();
       const items = [...(await readPackages(root)).values()].flatMap((manifest) => manifest.items);

@@ -26,7 +26,7 @@ import {
 
 interface Worker extends Opened {
   readonly id: string;
-  query(sql: string): Promise<unknown>;
+  query(sql: string): Promise<readonly unknown[]>;
   /** Ends its lease, as if it had not been renewed for a minute. */
   endLease(): Promise<void>;
 }
@@ -58,7 +58,7 @@ describe("archive: several workers on one PostgreSQL database and one folder", (
         const opened = {
           ...(await openArchive(root, cloud.client, { store, device: () => device })),
           id: worker.id,
-          query: (sql: string) => database.transaction([{ sql }]),
+          query: async (sql: string) => (await database.transaction([{ sql }]))[0] ?? [],
           async endLease() {
             const sql = "UPDATE workers SET lease_until = '' WHERE worker_id = ?";
             await database.transaction([{ sql, values: [worker.id] }]);
@@ -229,6 +229,9 @@ describe("archive: several workers on one PostgreSQL database and one folder", (
           first.runner.submit(intentOf(`waiting ${index}`, { origin, waitMs: 60_000 })),
         ),
       );
+      // A row that is being written while others are taken is left out.
+      const begun = () => first.query("SELECT job_id FROM jobs WHERE state = 'accepted'");
+      await until(async () => (await begun()).length === 0, "all of them wait");
       await first.endLease();
       const take = async () => {
         const { count, mayHaveMore } = await second.archive.takeOver({ node: "node", isMine });
