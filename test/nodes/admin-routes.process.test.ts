@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { phrase } from "../../src/errors/interpolation.ts";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { nodeRedMajor, startNodeRed, type NodeRed } from "../support/node-red.ts";
-import { startServer } from "../support/servers.ts";
+import { closedPort, startServer } from "../support/servers.ts";
 
 const token = "t0ken-of-the-dock";
 
@@ -159,7 +159,8 @@ describe(`the admin routes, in a real Node-RED ${nodeRedMajor}`, () => {
       ["newer", "unreachableRefused"],
       ["gateway", "unreachableRefused_cloud"],
     ]) {
-      assert.equal(said(await testDevice({ address: silent.origin, generation })), `bad ${key}`);
+      const address = `127.0.0.1:${closedPort}`;
+      assert.equal(said(await testDevice({ address, generation })), `bad ${key}`);
     }
   });
 

@@ -99,7 +99,8 @@ describe("dimensioner-archive, deployed while jobs are open", () => {
       const release = await server.hold("LOCK TABLE dimensioner.jobs IN EXCLUSIVE MODE", databaseName);
       const running = test.start("node", { transactionId: "1", payload: measured });
       await server.until(
-        `SELECT 1 FROM pg_stat_activity WHERE datname = '${databaseName}' AND wait_event_type = 'Lock'`,
+        `SELECT 1 FROM pg_stat_activity
+          WHERE datname = '${databaseName}' AND wait_event_type = 'Lock' AND query LIKE 'INSERT INTO%jobs%'`,
       );
       const closing = untilClosing(test);
       const deployed = test.deploy([store, node], keys);

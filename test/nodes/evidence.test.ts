@@ -10,7 +10,7 @@ import type {
   VerifyResult,
 } from "../../src/model/shapes.ts";
 import { pictureOf, sha256Of } from "../archive/support.ts";
-import { withFolder } from "../media/support.ts";
+import { untilListed, withFolder } from "../media/support.ts";
 import { TestFlow, type FlowNode, type Message } from "../support/flow.ts";
 import { storeId, storeNode } from "../support/store-node.ts";
 
@@ -343,7 +343,7 @@ describe("dimensioner-evidence", () => {
         await flow.untilStatus("file", ({ text }) => text === "searching");
         await flow.deploy([storeNode(folder)]);
         assert.equal((await running).error?.code, "ERR_CANCELLED");
-        assert.deepEqual(await readdir(to), []);
+        await untilListed(to, []);
       }),
     ));
 
@@ -382,9 +382,9 @@ describe("dimensioner-evidence", () => {
       // A job is written as failed right after its message has ended.
       let failed: MissingEvidence[];
       do {
-        failed = (await run("missing", "today")).payload as MissingEvidence[];
+        failed = (await run("missing", "24h")).payload as MissingEvidence[];
       } while (failed.some((one) => one.reason === "open"));
-      const { sent } = await flow.run("split", { payload: "today" });
+      const { sent } = await flow.run("split", { payload: "24h" });
       assert.deepEqual(
         sent.map(({ port, msg }) => [port, (msg["missing"] as MissingEvidence).transactionId]),
         [

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { verifyArchive } from "../../src/index.ts";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
-import { until } from "../archive/support.ts";
+import { readPackages, until } from "../archive/support.ts";
 import { nodeRedMajor, startNodeRed, type NodeRed } from "../support/node-red.ts";
 import { startPostgres, type PostgresServer } from "../support/postgres.ts";
 import { tlsFile } from "../support/tls.ts";
@@ -106,13 +106,8 @@ describe("dimensioner-store with PostgreSQL, in two real Node-REDs", () => {
     );
   /** The transactions of the packages in the folder, each with its store. */
   const packagesIn = async (): Promise<string[]> => {
-    const manifests = (await readdir(root, { recursive: true })).filter((name) =>
-      name.endsWith("manifest.json"),
-    );
-    const read = manifests.map(
-      async (name) => JSON.parse(await readFile(join(root, name), "utf8")) as { transactionId: string },
-    );
-    return (await Promise.all(read)).map(({ transactionId }) => transactionId).toSorted();
+    const packages = [...(await readPackages(root)).values()];
+    return packages.map(({ transactionId }) => transactionId ?? "").toSorted();
   };
 
   it("says in Test connection whether a database without tables can be used, and changes nothing", async () => {
