@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { once } from "node:events";
+import { on, once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
@@ -151,9 +151,13 @@ describe("the steps of npm test", () => {
       other: withGrandchild,
       next: `console.log("begun")`,
     });
-    const running = [await once(input, "line"), await once(input, "line")].map(([line]) =>
-      pidIn(String(line)),
-    );
+    const running: number[] = [];
+    // Both lines may come at once.
+    for await (const [line] of on(input, "line")) {
+      if (running.push(pidIn(String(line))) === 2) {
+        break;
+      }
+    }
     child.kill("SIGTERM");
     const { exitCode, lines } = await ended();
     assert.equal(exitCode, 130);

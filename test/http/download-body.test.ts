@@ -13,7 +13,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { startDownload } from "../../src/http/download.ts";
 import { DimensionerError, readToBuffer, saveToFile, type Download } from "../../src/index.ts";
 import * as internal from "../../src/media/save-to-file.ts";
-import { watchedDisk } from "../media/support.ts";
+import { untilListed, watchedDisk } from "../media/support.ts";
 import { begin, cut, etag, file, read, rest } from "../support/downloads.ts";
 import { failsWith } from "../support/failures.ts";
 import { readBody } from "../support/read-body.ts";
@@ -225,7 +225,7 @@ describe("a download in the hands of saveToFile and readToBuffer", () => {
       );
       await failsWith(saveToFile(await begun, { folder, ...options() }), { code });
       await server.allClosed();
-      assert.deepEqual(await readdir(folder), []);
+      await untilListed(folder, []);
     });
   }
 

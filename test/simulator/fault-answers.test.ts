@@ -106,7 +106,7 @@ describe("simulator: faults", () => {
     });
 
     it("slow-headers: the status line itself drips", async () => {
-      const sim = await withFault({ kind: "slow-headers", bytes: 50, everyMs: 5 });
+      const sim = await withFault({ kind: "slow-headers", bytes: 30, everyMs: 5 });
       const begin = Date.now();
       assert.equal((await measure(sim))["errorCode"], 0);
       assert.ok(Date.now() - begin >= 20);

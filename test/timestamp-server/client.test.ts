@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { ProblemError, verbatim } from "../../src/errors/interpolation.ts";
 import { TimestampServer, type TimestampServerOptions } from "../../src/timestamp-server/client.ts";
 import { failsWith, failureOf, secret } from "../support/failures.ts";
@@ -89,6 +90,8 @@ describe("the client of a time stamp server", () => {
           () => true,
           () => false,
         );
+        // The connection is free for the next request in the next turn.
+        await nextTurn();
       }
       await failsWith(ask(client), { code: "ERR_TIMEOUT" });
     }
