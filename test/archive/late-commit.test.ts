@@ -3,6 +3,7 @@ import { AbandonedJobs } from "../../src/archive/jobs/table/abandoned-jobs.ts";
 import { JobTable } from "../../src/archive/jobs/table/job-table.ts";
 import { PostgresDatabase } from "../../src/store/postgres-database.ts";
 import { databaseNameIn, postgresOptions } from "../store/databases.ts";
+import { ImpatientDatabase } from "../store/impatient-database.ts";
 import { sharedPostgres } from "../support/shared-postgres.ts";
 import { intentOf } from "./support.ts";
 
@@ -16,29 +17,36 @@ const prepare = `
 
 describe("a job that PostgreSQL commits after its client has given up", () => {
   let database: PostgresDatabase;
-  /** The same one for a client that waits less long. */
-  let impatient: PostgresDatabase;
+  /** The same one for a client that gives up. */
+  let impatient: ImpatientDatabase;
   let name: string;
 
   beforeEach(async () => {
     const options = await postgresOptions();
     name = databaseNameIn(options.address);
     database = await PostgresDatabase.open(options);
-    impatient = await PostgresDatabase.open({ ...options, answerWithinMs: 2_000 });
+    impatient = new ImpatientDatabase(database);
     await (await sharedPostgres()).run(prepare, name);
   });
-  afterEach(() => Promise.all([database.close(), impatient.close()]));
+  afterEach(() => database.close());
 
   const accept = (id: string, node = lateNode) =>
     new JobTable(impatient, "worker").accept({ id, node, key: null, intent: intentOf(id), items: new Map() });
   /** Holds all commits of late jobs up until the returned function is called. */
   const holdCommits = async () => (await sharedPostgres()).hold("SELECT pg_advisory_lock(1)", name);
+  const untilPending = async () =>
+    (await sharedPostgres()).until(
+      `SELECT 1 FROM pg_stat_activity WHERE datname = '${name}' AND wait_event = 'advisory'`,
+    );
   const query = async (sql: string) => (await database.transaction([{ sql }]))[0] ?? [];
 
   it("is withdrawn then", async () => {
     const server = await sharedPostgres();
     const commit = await holdCommits();
-    await assert.rejects(accept("job"), { code: "ERR_STORE" });
+    const accepted = accept("job");
+    await untilPending();
+    impatient.giveUp("INSERT INTO jobs");
+    await assert.rejects(accepted, { code: "ERR_STORE" });
     const withdrawn = new JobTable(database, "worker").withdraw("job", null);
     // It waits for the commit, whose outcome it cannot know before.
     const waits = server.until(
@@ -56,7 +64,10 @@ describe("a job that PostgreSQL commits after its client has given up", () => {
     const commit = await holdCommits();
     const jobs = new AbandonedJobs(impatient, "other", () => false);
     const take = async () => (await jobs.take({ node: lateNode, isMine: () => false }, 50)).jobs;
-    await assert.rejects(take, { code: "ERR_STORE" });
+    const taken = take();
+    await untilPending();
+    impatient.giveUp("UPDATE jobs");
+    await assert.rejects(taken, { code: "ERR_STORE" });
     assert.deepEqual(await take(), []);
     await commit();
     while ((await query("SELECT job_id FROM jobs WHERE worker_id = 'other'")).length === 0) {

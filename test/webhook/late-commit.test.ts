@@ -8,6 +8,7 @@ import { Inbox } from "../../src/store/inbox.ts";
 import type { Worker } from "../../src/store/worker-lease.ts";
 import { StoredProgress } from "../../src/webhook/stored-progress.ts";
 import { postgresOptions } from "../store/databases.ts";
+import { ImpatientDatabase } from "../store/impatient-database.ts";
 import { sharedPostgres } from "../support/shared-postgres.ts";
 
 /** Far apart in an index. */
@@ -41,8 +42,8 @@ const [alone, one] = [
 
 describe("a record that PostgreSQL commits late", () => {
   let database: PostgresDatabase;
-  /** The same one for a client that waits less long. */
-  let impatient: PostgresDatabase;
+  /** The same one for a client that gives up. */
+  let impatient: ImpatientDatabase;
   let name: string;
   const handedOn: string[] = [];
   let onHandedOn: () => void = () => undefined;
@@ -53,13 +54,13 @@ describe("a record that PostgreSQL commits late", () => {
   beforeEach(async () => {
     const options = await postgresOptions();
     database = await PostgresDatabase.open(options);
-    impatient = await PostgresDatabase.open({ ...options, answerWithinMs: 2_000 });
+    impatient = new ImpatientDatabase(database);
     name = new URL(options.address.url).pathname.slice(1);
     handedOn.length = 0;
     gate = undefined;
     await (await sharedPostgres()).run(prepare, name);
   });
-  afterEach(() => Promise.all([database.close(), impatient.close()]));
+  afterEach(() => database.close());
 
   const keep = (records: StoredRecords, id: string) =>
     records.keep(decodeTransactionRecord({ id, errorCode: 0 }), 3_600_000);
@@ -195,7 +196,10 @@ describe("a record that PostgreSQL commits late", () => {
       await ready;
       const commit = await holdCommits();
       const read = nextRead();
-      await assert.rejects(keep(records, late), { code: "ERR_STORE" });
+      const kept = keep(records, late);
+      await untilPending();
+      impatient.giveUp("INSERT INTO records");
+      await assert.rejects(kept, { code: "ERR_STORE" });
       await read;
       await commit();
       await untilCommitted();
@@ -215,7 +219,9 @@ describe("a record that PostgreSQL commits late", () => {
       records.open();
       await ready;
       await untilPending();
-      await nextRead();
+      const read = nextRead();
+      impatient.giveUp("UPDATE records");
+      await read;
       await commit();
       await untilHandedOn(1);
       assert.deepEqual(handedOn, [late]);
