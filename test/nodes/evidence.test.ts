@@ -382,9 +382,9 @@ describe("dimensioner-evidence", () => {
       // A job is written as failed right after its message has ended.
       let failed: MissingEvidence[];
       do {
-        failed = (await run("missing", "24h")).payload as MissingEvidence[];
+        failed = (await run("missing", "today")).payload as MissingEvidence[];
       } while (failed.some((one) => one.reason === "open"));
-      const { sent } = await flow.run("split", { payload: "24h" });
+      const { sent } = await flow.run("split", { payload: "today" });
       assert.deepEqual(
         sent.map(({ port, msg }) => [port, (msg["missing"] as MissingEvidence).transactionId]),
         [
