@@ -4,14 +4,14 @@ import { JobTable } from "../../src/archive/jobs/table/job-table.ts";
 import { PostgresDatabase } from "../../src/store/postgres-database.ts";
 import { databaseNameIn, postgresOptions } from "../store/databases.ts";
 import { ImpatientDatabase } from "../store/impatient-database.ts";
+import { holdCommits, makeWait, untilHeldUp } from "../store/late-commits.ts";
 import { sharedPostgres } from "../support/shared-postgres.ts";
 import { intentOf } from "./support.ts";
 
 /** The jobs of this node are committed late, as while a standby server is away that has to confirm each transaction. */
 const lateNode = "late";
 const prepare = `
-  CREATE FUNCTION dimensioner.wait() RETURNS trigger LANGUAGE plpgsql AS
-    $$ BEGIN PERFORM pg_advisory_xact_lock(1); RETURN NULL; END $$;
+  ${makeWait}
   CREATE CONSTRAINT TRIGGER wait AFTER INSERT OR UPDATE OF worker_id ON dimensioner.jobs DEFERRABLE INITIALLY DEFERRED
     FOR EACH ROW WHEN (NEW.node_id = '${lateNode}') EXECUTE FUNCTION dimensioner.wait()`;
 
@@ -32,19 +32,13 @@ describe("a job that PostgreSQL commits after its client has given up", () => {
 
   const accept = (id: string, node = lateNode) =>
     new JobTable(impatient, "worker").accept({ id, node, key: null, intent: intentOf(id), items: new Map() });
-  /** Holds all commits of late jobs up until the returned function is called. */
-  const holdCommits = async () => (await sharedPostgres()).hold("SELECT pg_advisory_lock(1)", name);
-  const untilPending = async () =>
-    (await sharedPostgres()).until(
-      `SELECT 1 FROM pg_stat_activity WHERE datname = '${name}' AND wait_event = 'advisory'`,
-    );
   const query = async (sql: string) => (await database.transaction([{ sql }]))[0] ?? [];
 
   it("is withdrawn then", async () => {
     const server = await sharedPostgres();
-    const commit = await holdCommits();
+    const commit = await holdCommits(name);
     const accepted = accept("job");
-    await untilPending();
+    await untilHeldUp(name);
     impatient.giveUp("INSERT INTO jobs");
     await assert.rejects(accepted, { code: "ERR_STORE" });
     const withdrawn = new JobTable(database, "worker").withdraw("job", null);
@@ -61,11 +55,11 @@ describe("a job that PostgreSQL commits after its client has given up", () => {
   it("is found if it was taken over from another worker, though it was looked for in vain", async () => {
     await accept("job");
     await query("INSERT INTO workers VALUES ('worker', '', '', '')");
-    const commit = await holdCommits();
+    const commit = await holdCommits(name);
     const jobs = new AbandonedJobs(impatient, "other", () => false);
     const take = async () => (await jobs.take({ node: lateNode, isMine: () => false }, 50)).jobs;
     const taken = take();
-    await untilPending();
+    await untilHeldUp(name);
     impatient.giveUp("UPDATE jobs");
     await assert.rejects(taken, { code: "ERR_STORE" });
     assert.deepEqual(await take(), []);

@@ -166,7 +166,7 @@ for (const kind of storeKinds) {
         const { runner, archive: opened, close } = await start(place);
         // What the first one writes last, when nobody waits for it any more, holds its row up for a moment.
         const taken = async () => (await opened.takeOver({ node: "node", isMine })).count > 0;
-        await until(async () => kind.database === "SQLite" || (await taken()), "it is taken over");
+        await until(async () => (await taken()) || kind.database === "SQLite", "it is taken over");
         const [resumed] = [...runner.resume(isMine)];
         await runner.submitMedia(begun, [mediumOf("part 2")], { ...part, index: 1 });
         const { manifest } = (await resumed?.end()) ?? assert.fail("no job");

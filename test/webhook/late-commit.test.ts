@@ -9,6 +9,7 @@ import type { Worker } from "../../src/store/worker-lease.ts";
 import { StoredProgress } from "../../src/webhook/stored-progress.ts";
 import { postgresOptions } from "../store/databases.ts";
 import { ImpatientDatabase } from "../store/impatient-database.ts";
+import { holdCommits, makeWait, untilHeldUp } from "../store/late-commits.ts";
 import { sharedPostgres } from "../support/shared-postgres.ts";
 
 /** Far apart in an index. */
@@ -23,8 +24,7 @@ const prepare = `
       (node_id, transaction_id, legacy_id, received_at, received_by_run, record, record_sha256, handled_at)
     SELECT 'node', md5(i::text), md5(i::text), '${now}', 'run', '{}', '', '${now}' FROM generate_series(1, 5000) AS i;
   ANALYZE dimensioner.records;
-  CREATE FUNCTION dimensioner.wait() RETURNS trigger LANGUAGE plpgsql AS
-    $$ BEGIN PERFORM pg_advisory_xact_lock(1); RETURN NULL; END $$;
+  ${makeWait}
   CREATE CONSTRAINT TRIGGER wait AFTER INSERT OR UPDATE OF worker_id ON dimensioner.records
     DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (NEW.transaction_id = '${late}') EXECUTE FUNCTION dimensioner.wait()`;
 
@@ -117,11 +117,6 @@ describe("a record that PostgreSQL commits late", () => {
     );
     return { records, ready, progress };
   }
-  const holdCommits = async () => (await sharedPostgres()).hold("SELECT pg_advisory_lock(1)", name);
-  const untilPending = async () =>
-    (await sharedPostgres()).until(
-      `SELECT 1 FROM pg_stat_activity WHERE datname = '${name}' AND wait_event = 'advisory'`,
-    );
   const untilCommitted = async (): Promise<void> => {
     const sql = `SELECT 1 AS one FROM records WHERE transaction_id = '${late}'`;
     while ((await database.transaction([{ sql }]))[0]?.length === 0) {
@@ -152,9 +147,9 @@ describe("a record that PostgreSQL commits late", () => {
     /** Has two records added, of which "late" has the lower number and is not committed yet; `commit` commits it. */
     async function begin() {
       const { records, ready } = recordsIn(database, alone);
-      const commit = await holdCommits();
+      const commit = await holdCommits(name);
       const kept = keep(records, late);
-      await untilPending();
+      await untilHeldUp(name);
       assert.equal(await keep(records, next), null);
       return { records, ready, kept, commit };
     }
@@ -194,10 +189,10 @@ describe("a record that PostgreSQL commits late", () => {
       const { records, ready } = recordsIn(impatient, alone);
       records.open();
       await ready;
-      const commit = await holdCommits();
+      const commit = await holdCommits(name);
       const read = nextRead();
       const kept = keep(records, late);
-      await untilPending();
+      await untilHeldUp(name);
       impatient.giveUp("INSERT INTO records");
       await assert.rejects(kept, { code: "ERR_STORE" });
       await read;
@@ -214,11 +209,11 @@ describe("a record that PostgreSQL commits late", () => {
       const gone = { id: "gone", isAlone: false };
       const inbox = new Inbox(database, { nodeId: "node", runId: "an earlier run", worker: gone });
       await inbox.add(decodeTransactionRecord({ id: late, errorCode: 0 }), 0);
-      const commit = await holdCommits();
+      const commit = await holdCommits(name);
       const { records, ready } = recordsIn(impatient, one);
       records.open();
       await ready;
-      await untilPending();
+      await untilHeldUp(name);
       const read = nextRead();
       impatient.giveUp("UPDATE records");
       await read;
