@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { mkdir, mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { setTimeout as delay } from "node:timers/promises";
 import { Archives } from "../../src/archive/jobs/archives.ts";
 import type { ArchiveWarning } from "../../src/archive/jobs/run/runner-options.ts";
@@ -13,7 +12,7 @@ import { Store } from "../../src/store/store.ts";
 import { intentOf, openArchive, pictureOf, until } from "../archive/support.ts";
 import { simulatedCloudOfSuite } from "../archive/simulated-cloud.ts";
 import { rejectsWith, withFolder } from "../media/support.ts";
-import { newDatabases, storeIn } from "../archive/store.ts";
+import { newDatabases, rowsIn, storeIn } from "../archive/store.ts";
 import { TestFlow } from "../support/flow.ts";
 import { storeNode } from "../support/store-node.ts";
 
@@ -323,13 +322,5 @@ describe("evidence that is damaged, contradicts itself or accumulates", () => {
 
 /** How many jobs a store's database has open, seen from outside. */
 function countOpen(file: string): number {
-  const database = new DatabaseSync(file, { readOnly: true });
-  try {
-    const row = database
-      .prepare("SELECT count(*) AS open FROM jobs WHERE state NOT IN ('reported', 'failed')")
-      .get();
-    return Number(row?.["open"]);
-  } finally {
-    database.close();
-  }
+  return rowsIn(file, "SELECT job_id FROM jobs WHERE state NOT IN ('reported', 'failed')").length;
 }

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { isDimensionerError } from "../../src/errors/dimensioner-error.ts";
 import type { Submission } from "../../src/archive/jobs/accept/submission.ts";
-import { databaseOf } from "../archive/store.ts";
+import { databaseOf, rowsIn } from "../archive/store.ts";
 import { intentOf, openArchive, pictureOf, readPackages, until } from "../archive/support.ts";
 import { simulatedCloudOfSuite } from "../archive/simulated-cloud.ts";
 import { rejectsWith, systemError, watchedDisk, withFolder } from "../media/support.ts";
@@ -251,12 +250,5 @@ describe("attacks on the archive's files and database", () => {
 
 /** How long the only job of a store has been open, as its database says. */
 function storedOpenMs(file: string): number {
-  const database = new DatabaseSync(file, { readOnly: true });
-  try {
-    return Number(
-      database.prepare("SELECT max(open_ms) AS ms FROM jobs WHERE state <> 'failed'").get()?.["ms"],
-    );
-  } finally {
-    database.close();
-  }
+  return Number(rowsIn(file, "SELECT max(open_ms) AS ms FROM jobs WHERE state <> 'failed'")[0]?.["ms"]);
 }

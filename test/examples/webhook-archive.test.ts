@@ -3,10 +3,10 @@ import { EventEmitter, once } from "node:events";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { startSimulator } from "../../src/simulator/index.ts";
 import { openEditorEvents } from "../../tools/demo/editor-events.ts";
 import { connected, nodeNamed, readExample } from "../../tools/demo/examples.ts";
+import { rowsIn } from "../archive/store.ts";
 import { nodeRedMajor, startNodeRed } from "../support/node-red.ts";
 import { filesIn, readJson } from "./archive.ts";
 import { watchCanvas } from "./canvas.ts";
@@ -17,13 +17,8 @@ const barcode = "395212340000004173";
 /** What became of each record in a store's database, read while Node-RED has it open. */
 function recordsIn(userDir: string, storeId: string): string[] {
   const file = join(userDir, "dimensioner", `${storeId}.sqlite`);
-  const database = new DatabaseSync(file, { readOnly: true });
-  try {
-    const rows = database.prepare("SELECT handled_at FROM records").all();
-    return rows.map((row) => (row["handled_at"] === null ? "open" : "handled"));
-  } finally {
-    database.close();
-  }
+  const rows = rowsIn(file, "SELECT handled_at FROM records");
+  return rows.map((row) => (row["handled_at"] === null ? "open" : "handled"));
 }
 
 describe("example 20: operators' scans to archive", () => {
