@@ -56,7 +56,16 @@ describe("dimensioner-store with PostgreSQL, in two real Node-REDs", () => {
         tls: "tls",
         credentials: { user: user.name, password: user.password },
       },
-      { id: "tls", type: "tls-config", name: "", ca: tlsFile("authority.crt"), verifyservercert: true },
+      // As the editor saves it: Node-RED 4.1 creates no such node without all three files.
+      {
+        id: "tls",
+        type: "tls-config",
+        name: "",
+        cert: "",
+        key: "",
+        ca: tlsFile("authority.crt"),
+        verifyservercert: true,
+      },
       ...archivingNodes(simulator.cloud),
       { ...at, id: "ask", type: "http in", url: "/evidence-of", method: "get", wires: [["evidence"]] },
       {
