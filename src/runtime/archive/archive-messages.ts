@@ -131,11 +131,17 @@ function throwIfKept({ running }: Submission, { signal }: Job): void {
   }
 }
 
-/** Ends the job when its message is out, unless the node was closed at this very moment: then it goes out after the start. */
+/**
+ * Ends the job when the flow has received its message, unless the node was closed at this very moment: then it goes out after the
+ * start. The message is sent after this, and Node-RED hands it on with `setImmediate`. What is requested in the next tick comes behind
+ * that in the same turn of the event loop; in front of it, a kill between the two would lose the message.
+ */
 function endLater(submission: Submission, { signal }: Job, error?: DimensionerError): void {
-  setImmediate(() => {
-    if (!signal.aborted && submission.sendsMessage) {
-      submission.messageSent(error);
-    }
-  });
+  process.nextTick(() =>
+    setImmediate(() => {
+      if (!signal.aborted && submission.sendsMessage) {
+        submission.messageSent(error);
+      }
+    }),
+  );
 }
