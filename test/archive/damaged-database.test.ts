@@ -3,6 +3,7 @@ import { cp, mkdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { withFolder } from "../media/support.ts";
+import { rowsIn } from "../support/rows.ts";
 import { changeDatabase, copiesOfArchive, fillArchive, verify } from "./packages.ts";
 import { databaseOf, storeIn } from "./store.ts";
 
@@ -10,13 +11,10 @@ const ids = ["m0", "m1", "m2"];
 
 /** All rows of packages, as text; what SQLite says where they cannot be read. */
 function packagesIn(file: string): string {
-  const database = new DatabaseSync(file, { readOnly: true });
   try {
-    return JSON.stringify(database.prepare("SELECT * FROM packages ORDER BY indexed_order").all());
+    return JSON.stringify(rowsIn(file, "SELECT * FROM packages ORDER BY indexed_order"));
   } catch (error) {
     return String(error);
-  } finally {
-    database.close();
   }
 }
 

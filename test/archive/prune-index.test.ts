@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { appendFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { pruneLogName, stateFolderName } from "../../src/archive/archive-disk.ts";
 import { encodeLine } from "../../src/archive/files/checked-lines.ts";
 import { openPlace } from "../../src/archive/maintenance/open-place.ts";
@@ -9,6 +8,7 @@ import { pruneIndexes } from "../../src/archive/maintenance/prune-index.ts";
 import { ToolDatabase, ToolThread } from "../../src/store/tool-database.ts";
 import type { ToolRequest } from "../../src/store/tool-messages.ts";
 import { withFolder } from "../media/support.ts";
+import { rowsIn } from "../support/rows.ts";
 import { useCredentials } from "../support/s3-servers.ts";
 import { startStub } from "../support/s3-stub.ts";
 import { openSqlite, packagesForBuckets } from "./bucket-archive.ts";
@@ -136,11 +136,6 @@ function logOf(root: string): string {
 
 /** The SHA-256 of the manifests that an index lists, by the locations. */
 function rowsOf(file: string): ReadonlyMap<string, string> {
-  const database = new DatabaseSync(file, { readOnly: true });
-  try {
-    const rows = database.prepare("SELECT location, manifest_sha256 FROM packages").all();
-    return new Map(rows.map((row) => [String(row["location"]), String(row["manifest_sha256"])]));
-  } finally {
-    database.close();
-  }
+  const rows = rowsIn(file, "SELECT location, manifest_sha256 FROM packages");
+  return new Map(rows.map((row) => [String(row["location"]), String(row["manifest_sha256"])]));
 }

@@ -9,6 +9,7 @@ import { decodeLine } from "../../src/archive/files/checked-lines.ts";
 import { pruneArchive } from "../../src/archive/maintenance/commands.ts";
 import type { PruneArchiveOptions, PrunedPackage, PruneReport } from "../../src/model/archive-reports.ts";
 import { withFolder } from "../media/support.ts";
+import { rowsIn } from "../support/rows.ts";
 import { fillArchive as fill, verify } from "./packages.ts";
 import { bundle, runChild } from "./processes.ts";
 import { databaseOf, storeIn } from "./store.ts";
@@ -38,13 +39,8 @@ async function findingsIn(root: string): Promise<string[]> {
 
 /** Transactions that the index lists. */
 function listed(root: string): unknown[] {
-  const database = new DatabaseSync(databaseOf(root), { readOnly: true });
-  try {
-    const rows = database.prepare("SELECT transaction_id AS id FROM packages ORDER BY id").all();
-    return rows.map(({ id }) => id);
-  } finally {
-    database.close();
-  }
+  const rows = rowsIn(databaseOf(root), "SELECT transaction_id AS id FROM packages ORDER BY id");
+  return rows.map(({ id }) => id);
 }
 
 describe("archive: dimensioner-prune", () => {

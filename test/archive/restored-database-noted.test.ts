@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import type { Part } from "../../src/archive/jobs/accept/message-jobs.ts";
 import type { Database } from "../../src/store/database.ts";
 import { unansweredError } from "../../src/store/sqlite-failures.ts";
 import { StoreDatabases } from "../../src/store/store-databases.ts";
 import { rejectsWith, withFolder } from "../media/support.ts";
 import { testThreads } from "../store/support.ts";
+import { rowsIn } from "../support/rows.ts";
 import { ScriptedCloud } from "./scripted-sources.ts";
 import { databaseOf, storeIn } from "./store.ts";
 import { intentOf, mediumOf, openArchive, pictureOf, readPackages, type Opened } from "./support.ts";
@@ -49,12 +49,7 @@ describe("archive: a database that fails while a package in a folder is noted, a
       const cloud = new ScriptedCloud({ id: "AnnotatedImage", type: "image/jpeg" });
       const sources = { store: storeIn(root, { open }), cloud: () => cloud };
       const opened = await openArchive(root, undefined, sources);
-      const rows = (sql: string): unknown[] => {
-        const database = new DatabaseSync(databaseOf(root), { readOnly: true });
-        const found = database.prepare(sql).all();
-        database.close();
-        return found.map((row) => ({ ...row }));
-      };
+      const rows = (sql: string): unknown[] => rowsIn(databaseOf(root), sql);
       await act({ ...opened, root, cloud, failing, rows });
       assert.equal(failures, 0);
     });

@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { StoreDatabases } from "../../src/store/store-databases.ts";
 import { Store } from "../../src/store/store.ts";
 import { testThreads } from "../store/support.ts";
@@ -7,16 +6,6 @@ import { testThreads } from "../store/support.ts";
 /** Where the tests keep the database of a store: beside the packages, so that it goes with them. */
 export function databaseOf(root: string): string {
   return join(root, ".dimensioner-archive", "store.sqlite");
-}
-
-/** The rows of a store's database, read from outside while others may have it open. */
-export function rowsIn(file: string, select: string): Record<string, unknown>[] {
-  const database = new DatabaseSync(file, { readOnly: true });
-  try {
-    return database.prepare(select).all();
-  } finally {
-    database.close();
-  }
 }
 
 /** The databases of a process that has just started, apart from their threads. */

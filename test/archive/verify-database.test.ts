@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { mkdir, readdir, rename, rm, symlink } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { verifyArchive } from "../../src/archive/maintenance/commands.ts";
 import { Store } from "../../src/store/store.ts";
 import { withFolder } from "../media/support.ts";
+import { rowsIn } from "../support/rows.ts";
 import { changeDatabase, copiesOfArchive, fillArchive, verify } from "./packages.ts";
 import { databaseOf, newDatabases, storeIn } from "./store.ts";
 
@@ -16,9 +16,7 @@ describe("archive: dimensioner-verify with a database", () => {
 
   it("names each column of a row that is not what the manifest says", async () => {
     await withArchive(async (root, file) => {
-      const database = new DatabaseSync(file, { readOnly: true });
-      const columns = database.prepare("PRAGMA table_info(packages)").all();
-      database.close();
+      const columns = rowsIn(file, "PRAGMA table_info(packages)");
       const special = ["indexed_order", "location", "manifest_sha256"];
       const names = columns.map(({ name }) => String(name)).filter((name) => !special.includes(name));
       assert.ok(names.length > 27, names.join(", "));

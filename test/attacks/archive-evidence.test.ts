@@ -12,8 +12,9 @@ import { Store } from "../../src/store/store.ts";
 import { intentOf, openArchive, pictureOf, until } from "../archive/support.ts";
 import { simulatedCloudOfSuite } from "../archive/simulated-cloud.ts";
 import { rejectsWith, withFolder } from "../media/support.ts";
-import { newDatabases, rowsIn, storeIn } from "../archive/store.ts";
+import { newDatabases, storeIn } from "../archive/store.ts";
 import { TestFlow } from "../support/flow.ts";
+import { rowsIn, storeDatabase } from "../support/rows.ts";
 import { storeNode } from "../support/store-node.ts";
 
 describe("evidence that is damaged, contradicts itself or accumulates", () => {
@@ -231,7 +232,7 @@ describe("evidence that is damaged, contradicts itself or accumulates", () => {
   it("a reset after a restart drops also the jobs whose turn has not come, even before the archive is open", async () => {
     await withFolder(async (root) => {
       const userDir = await mkdtemp(join(tmpdir(), "reset-after-restart-"));
-      const file = join(userDir, "dimensioner", "store.sqlite");
+      const file = storeDatabase(userDir, "store");
       const store = (): Store =>
         new Store({ kind: "file", file }, { kind: "folder", path: root }, newDatabases());
       const before = await openArchive(root, cloud.client, { node: "archive", store: store() });

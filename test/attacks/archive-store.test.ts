@@ -3,11 +3,12 @@ import { mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from "
 import { dirname, join } from "node:path";
 import { isDimensionerError } from "../../src/errors/dimensioner-error.ts";
 import type { Submission } from "../../src/archive/jobs/accept/submission.ts";
-import { databaseOf, rowsIn } from "../archive/store.ts";
+import { databaseOf } from "../archive/store.ts";
 import { intentOf, openArchive, pictureOf, readPackages, until } from "../archive/support.ts";
 import { simulatedCloudOfSuite } from "../archive/simulated-cloud.ts";
 import { rejectsWith, systemError, watchedDisk, withFolder } from "../media/support.ts";
 import { WallClock } from "../model-based/wall-clock.ts";
+import { rowsIn } from "../support/rows.ts";
 
 const flips = 60;
 const dayMs = 24 * 3_600_000;

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { startSimulator } from "../../src/simulator/index.ts";
 import { openEditorEvents } from "../../tools/demo/editor-events.ts";
 import { connected, nodeNamed, readExample } from "../../tools/demo/examples.ts";
-import { rowsIn } from "../archive/store.ts";
 import { nodeRedMajor, startNodeRed } from "../support/node-red.ts";
+import { rowsIn, storeDatabase } from "../support/rows.ts";
 import { filesIn, readJson } from "./archive.ts";
 import { watchCanvas } from "./canvas.ts";
 
@@ -16,8 +16,7 @@ const barcode = "395212340000004173";
 
 /** What became of each record in a store's database, read while Node-RED has it open. */
 function recordsIn(userDir: string, storeId: string): string[] {
-  const file = join(userDir, "dimensioner", `${storeId}.sqlite`);
-  const rows = rowsIn(file, "SELECT handled_at FROM records");
+  const rows = rowsIn(storeDatabase(userDir, storeId), "SELECT handled_at FROM records");
   return rows.map((row) => (row["handled_at"] === null ? "open" : "handled"));
 }
 

@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
+import { readFile } from "node:fs/promises";
 import { readManifest } from "../../src/archive/packages/manifest.ts";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { withFolder } from "../media/support.ts";
@@ -25,22 +23,16 @@ describe("a package of a parcel that is billed", () => {
 
   it("names in its manifest and in the index the billed weight, the scan and the instrument", async () => {
     await withFolder(async (folder) => {
-      const [userDir, packages] = [join(folder, "user"), join(folder, "packages")];
-      await Promise.all([mkdir(userDir), mkdir(packages)]);
       const node = (id: string, more: object = {}) => ({ id, z: "tab", type: `dimensioner-${id}`, ...more });
       const device = { id: "device", type: "dimensioner-device", name: "Dock 4", address: sim.newer.origin };
-      flow = await TestFlow.start(
-        [
-          { ...device, serialNumber: "SN-1", certificate: "AM-7001" },
-          storeNode(packages, "store"),
-          node("scan"),
-          node("measure", { device: "device" }),
-          node("billable-weight", { preset: "dhl-express", requireLegalForTrade: true }),
-          node("archive", { store: "store", images: "annotated" }),
-        ],
-        {},
-        { userDir },
-      );
+      flow = await TestFlow.start([
+        { ...device, serialNumber: "SN-1", certificate: "AM-7001" },
+        storeNode(folder, "store"),
+        node("scan"),
+        node("measure", { device: "device" }),
+        node("billable-weight", { preset: "dhl-express", requireLegalForTrade: true }),
+        node("archive", { store: "store", images: "annotated" }),
+      ]);
       try {
         const scanned = await run("scan", { payload: "]C100395212340000004173\r\n" });
         const billed = await run("billable-weight", await run("measure", scanned));
@@ -65,27 +57,18 @@ describe("a package of a parcel that is billed", () => {
         assert.equal(manifest.measuredBy?.name, "Dock 4");
         assert.deepEqual(manifest.instrument, { serialNumber: "SN-1", certificate: "AM-7001" });
         // Others may read the database while Node-RED runs.
-        const database = new DatabaseSync(join(userDir, "dimensioner", "store.sqlite"), {
-          readOnly: true,
-        });
-        const columns = "device_serial_number, device_certificate, billable_weight, billable_unit";
-        const rows = database
-          .prepare(`SELECT ${columns}, billable_legal_for_trade, scan FROM packages`)
-          .all();
-        database.close();
-        assert.deepEqual(
-          rows.map((row) => ({ ...row })),
-          [
-            {
-              device_serial_number: "SN-1",
-              device_certificate: "AM-7001",
-              billable_weight: 2,
-              billable_unit: "kg",
-              billable_legal_for_trade: "true",
-              scan: "00395212340000004173",
-            },
-          ],
-        );
+        const columns =
+          "device_serial_number, device_certificate, billable_weight, billable_unit, billable_legal_for_trade, scan";
+        assert.deepEqual(flow.rowsOf("store", `SELECT ${columns} FROM packages`), [
+          {
+            device_serial_number: "SN-1",
+            device_certificate: "AM-7001",
+            billable_weight: 2,
+            billable_unit: "kg",
+            billable_legal_for_trade: "true",
+            scan: "00395212340000004173",
+          },
+        ]);
       } finally {
         await flow.stop();
       }

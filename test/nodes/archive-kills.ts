@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { setTimeout as delay } from "node:timers/promises";
 import { startSimulator } from "../../src/simulator/index.ts";
 import { until, workFolders } from "../archive/support.ts";
 import { startNodeRed, type NodeRed } from "../support/node-red.ts";
+import { rowsIn, storeDatabase } from "../support/rows.ts";
 import {
   addMedia,
   archiveFlow,
@@ -59,7 +59,16 @@ export async function killNodeRed(major: 4 | 5, kills: number, random: () => num
     const { url } = nodeRed;
     ids.filter((id) => !accepted.has(id)).forEach((id) => void scan(url, id));
     const reported = () => readReports(out);
-    await until(async () => new Set((await reported()).map(({ id }) => id)).size === jobs, "all reported");
+    const missing = async (): Promise<string[]> => {
+      const there = new Set((await reported()).map(({ id }) => id));
+      return ids.filter((id) => !there.has(id));
+    };
+    await until(async () => (await missing()).length === 0, "all reported").catch(async (error: unknown) => {
+      const jobsMissing = await missing();
+      const rows = jobRows(userDir).filter(({ transaction_id: id }) => jobsMissing.includes(String(id)));
+      const found = { missing: jobsMissing, accepted: accepted.size, rows, logs: nodeRed?.logs.slice(-20) };
+      throw new Error(`a job has no report: ${JSON.stringify(found, null, 2)}`, { cause: error });
+    });
     await until(async () => (await workFolders(root)).length === 0, "all is tidied");
     await nodeRed.stop();
     nodeRed = undefined;
@@ -80,17 +89,15 @@ export async function killNodeRed(major: 4 | 5, kills: number, random: () => num
 
 /** The jobs that the database holds, seen from outside. */
 function acceptedIn(userDir: string): string[] {
-  let database: DatabaseSync | undefined;
   try {
-    database = new DatabaseSync(join(userDir, "dimensioner", "store.sqlite"), { readOnly: true });
-    return database
-      .prepare("SELECT transaction_id FROM jobs")
-      .all()
-      .map((row) => String(row["transaction_id"]));
+    return jobRows(userDir).map(({ transaction_id: id }) => String(id));
   } catch {
     // The first kill came before the database and its tables were made.
     return [];
-  } finally {
-    database?.close();
   }
+}
+
+function jobRows(userDir: string): Record<string, unknown>[] {
+  const columns = "job_id, transaction_id, state, accepted_at, changed_at, waited_ms, open_ms, error_code";
+  return rowsIn(storeDatabase(userDir, "store"), `SELECT ${columns} FROM jobs`);
 }

@@ -3,10 +3,7 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startSimulator } from "../../src/simulator/index.ts";
-import { rowsIn } from "../archive/store.ts";
 import { readPackages, until } from "../archive/support.ts";
-import { withFolder } from "../media/support.ts";
-import { TestFlow } from "../support/flow.ts";
 import { nodeRedMajor, startNodeRed } from "../support/node-red.ts";
 import { killNodeRed } from "./archive-kills.ts";
 import { storeNode } from "../support/store-node.ts";
@@ -79,49 +76,6 @@ describe(`dimensioner-archive in a Node-RED ${nodeRedMajor} that is killed`, () 
       await rm(folder, { recursive: true, force: true, maxRetries: 3 });
     }
   });
-
-  for (const [what, id, end] of [
-    ["a message was sent only when the flow", "with-media", "reported"],
-    ["a job has failed only when the Catch node's flow", "without-media", "failed"],
-  ] as const) {
-    it(`notes that ${what} has received it`, async () => {
-      await withFolder(async (userDir) => {
-        const root = join(userDir, "packages");
-        await mkdir(root);
-        const sim = await startSimulator();
-        const archive = { type: "dimensioner-archive", cloud: "cloud", store: "store", settle: 0, wait: 1 };
-        const flow = await TestFlow.start(
-          [
-            storeNode(root, "store"),
-            { id: "cloud", type: "dimensioner-cloud", baseUrl: sim.cloud.origin },
-            { id: "node", z: "tab", ...archive },
-            { id: "catch", z: "tab", type: "catch", scope: null, wires: [["out-0"]] },
-          ],
-          { cloud: { token: sim.cloud.token } },
-          { userDir },
-        );
-        try {
-          const stateOfJob = (): unknown =>
-            rowsIn(join(userDir, "dimensioner", "store.sqlite"), "SELECT state FROM jobs")[0]?.["state"];
-          let stateWhenReceived: unknown;
-          flow.node("out-0").on("input", () => {
-            // While this thread is busy, the database's own thread commits what it was given before.
-            const endMs = performance.now() + 300;
-            do {
-              stateWhenReceived = stateOfJob();
-            } while (stateWhenReceived !== end && performance.now() < endMs);
-          });
-          sim.cloud.addMedia("with-media", { contentType: "image/jpeg", generateBytes: 1_000 });
-          await flow.run("node", { transactionId: id });
-          await until(() => stateOfJob() === end, `the job is ${end}`);
-          assert.match(String(stateWhenReceived), /^(?:archived|collecting)$/);
-        } finally {
-          await flow.stop();
-          await sim.close();
-        }
-      });
-    });
-  }
 
   it("has each package whole, once, and reports each job, after 5 kills", async () => {
     const { reports } = await killNodeRed(nodeRedMajor, 5, Math.random);

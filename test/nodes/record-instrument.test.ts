@@ -1,10 +1,8 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { mkdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { readManifest } from "../../src/archive/packages/manifest.ts";
 import type { MeasuredBy } from "../../src/model/shapes.ts";
 import { readScan } from "../../src/scan/read-scans.ts";
@@ -26,8 +24,8 @@ describe("the device of what comes from the cloud", () => {
   let flow: TestFlow;
   let server: Server;
 
-  const start = async (nodes: readonly FlowNode[], options?: { readonly userDir: string }): Promise<void> => {
-    flow = await TestFlow.start(nodes, { cloud: { token: "simulator" } }, options);
+  const start = async (nodes: readonly FlowNode[]): Promise<void> => {
+    flow = await TestFlow.start(nodes, { cloud: { token: "simulator" } });
     server = createServer(flow.webApp);
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
@@ -119,12 +117,10 @@ describe("the device of what comes from the cloud", () => {
 
   it("is in the store with the billed weight and the scan, also in the package of its transaction", async () => {
     await withFolder(async (folder) => {
-      const [userDir, packages] = [join(folder, "user"), join(folder, "packages")];
-      await Promise.all([mkdir(userDir), mkdir(packages)]);
       const weigh = { id: "weigh", z: "tab", type: "dimensioner-billable-weight", preset: "dhl-express" };
       const archive = { id: "archive", z: "tab", type: "dimensioner-archive", store: "store" };
       const stored = { ...receiving, store: "store" };
-      await start([dock4, storeNode(packages, "store"), stored, weigh, archive], { userDir });
+      await start([dock4, storeNode(folder, "store"), stored, weigh, archive]);
       try {
         const bill = async (id: number): Promise<Message> => {
           const sides = {
@@ -146,15 +142,11 @@ describe("the device of what comes from the cloud", () => {
         assert.equal(archived.error, undefined, archived.error?.message);
         await bill(3);
 
-        const database = new DatabaseSync(join(userDir, "dimensioner", "store.sqlite"), { readOnly: true });
         const columns =
           "transaction_id, device_serial_number, device_certificate, billable_weight, billable_unit, " +
           "billable_legal_for_trade, scan";
         const rowsOf = (table: string) =>
-          database
-            .prepare(`SELECT ${columns} FROM ${table}`)
-            .all()
-            .map((row) => Object.values(row));
+          flow.rowsOf("store", `SELECT ${columns} FROM ${table}`).map((row) => Object.values(row));
         const known = ["SN-4", "AM-4", 5, "kg", "unknown", "00395212340000004173"];
         assert.deepEqual(rowsOf("records"), [
           ["1", ...known],
@@ -162,7 +154,6 @@ describe("the device of what comes from the cloud", () => {
           ["3", "SN-4", "AM-4", null, null, null, null],
         ]);
         assert.deepEqual(rowsOf("packages"), [["2", ...known]]);
-        database.close();
         const { manifest } = archived.sent[0]?.msg["payload"] as { manifest: string };
         const { instrument, device } = readManifest(await readFile(manifest, "utf8")) ?? {};
         assert.deepEqual(

@@ -24,6 +24,7 @@ import transactionIn from "../../nodes/transaction-in/transaction-in.ts";
 import videoControl from "../../nodes/video-control/video-control.ts";
 import type { NodeError } from "../../src/runtime/status/node-error.ts";
 import { nodeRedMajor } from "./node-red.ts";
+import { rowsIn, storeDatabase } from "./rows.ts";
 
 export type Message = Record<string, unknown>;
 
@@ -198,6 +199,11 @@ export class TestFlow {
     });
     helper.getNode(nodeId).receive(msg as NodeMessage);
     return ended;
+  }
+
+  /** The rows of the database of a store, read from outside. */
+  rowsOf(storeId: string, select: string): Record<string, unknown>[] {
+    return rowsIn(storeDatabase(this.#userDir, storeId), select);
   }
 
   /** What the node shows now; undefined if it shows nothing. */
