@@ -22,6 +22,8 @@ export interface Job {
   readonly status: NodeStatus;
   /** The name of the device or the cloud that the message is for, once it is chosen, for errors. */
   device?: string;
+  /** Called once Node-RED has the message or its error. The nodes behind get it from a `setImmediate` of Node-RED. */
+  onSent?: () => void;
 }
 
 /** Processes one message: returns what to send to which output, or throws. It shows its own success in the status. */
@@ -107,6 +109,7 @@ export function serve<TSettings>(
     done: (error?: Error) => void,
   ): Promise<void> => {
     const job: Job = { msg, signal: closing.signal, waitSignal: resetting.signal, status };
+    let failed: Error | undefined;
     try {
       if (running.size >= most) {
         throw errorBeforeSending(call, "messagesFull", { most });
@@ -134,10 +137,10 @@ export function serve<TSettings>(
         }
       }
     } catch (error) {
-      end(msg, done, explain(error, job));
-      return;
+      failed = explain(error, job);
     }
-    end(msg, done);
+    end(msg, done, failed);
+    job.onSent?.();
   };
 
   /**

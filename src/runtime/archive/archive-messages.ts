@@ -69,7 +69,7 @@ export class ArchiveMessages {
       const archived = await submission.end();
       throwIfKept(submission, job);
       const outputs = this.#outputsOf(submission, archived, job);
-      endLater(submission, job);
+      endWhenSent(submission, job);
       return outputs;
     } catch (thrown) {
       throwIfKept(submission, job);
@@ -78,7 +78,7 @@ export class ArchiveMessages {
       throwIfKept(submission, job);
       const isKept = error instanceof DimensionerError && error.sentence === "cancelledKept";
       if (!isKept) {
-        endLater(submission, job, error instanceof DimensionerError ? error : undefined);
+        endWhenSent(submission, job, error instanceof DimensionerError ? error : undefined);
       }
       const isOfCloud = running?.job.intent.origin !== null && !submission.isOfSequence;
       if (isOfCloud && error instanceof DimensionerError && error.code === "ERR_MEDIA_INCOMPLETE") {
@@ -133,15 +133,14 @@ function throwIfKept({ running }: Submission, { signal }: Job): void {
 
 /**
  * Ends the job when the flow has received its message, unless the node was closed at this very moment: then it goes out after the
- * start. The message is sent after this, and Node-RED hands it on with `setImmediate`. What is requested in the next tick comes behind
- * that in the same turn of the event loop; in front of it, a kill between the two would lose the message.
+ * start. The note comes behind the message in the same turn of the event loop. In front of it, a kill between the two would lose the
+ * message; a turn later, a deploy in between would have it sent twice.
  */
-function endLater(submission: Submission, { signal }: Job, error?: DimensionerError): void {
-  process.nextTick(() =>
+function endWhenSent(submission: Submission, job: Job, error?: DimensionerError): void {
+  job.onSent = () =>
     setImmediate(() => {
-      if (!signal.aborted && submission.sendsMessage) {
+      if (!job.signal.aborted && submission.sendsMessage) {
         submission.messageSent(error);
       }
-    }),
-  );
+    });
 }
