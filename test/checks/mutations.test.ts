@@ -17,6 +17,7 @@ const withoutMutation: Readonly<Record<string, string>> = {
   "P11 test/archive/kill.test.ts": needsBuild,
   "P13 test/nodes/transaction-in-store.process.test.ts": needsBuild,
   "P22 test/evidence-page/page.browser.test.ts": needsBuild,
+  "P23 test/nodes/archive-restart.test.ts": needsBuild,
 };
 
 /** The promise sheet, docs/promises.md: number and the files that it names. */

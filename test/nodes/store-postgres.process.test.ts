@@ -56,7 +56,7 @@ describe("dimensioner-store with PostgreSQL, in two real Node-REDs", () => {
         tls: "tls",
         credentials: { user: user.name, password: user.password },
       },
-      // As the editor saves it: Node-RED 4.1 creates no such node without all three files.
+      // As the editor saves it: Node-RED 4.1 creates no such node without all three fields.
       {
         id: "tls",
         type: "tls-config",
