@@ -1,6 +1,8 @@
 import * as v from "valibot";
 import { longestNameLength } from "../rules/logins.ts";
 import { isPasswordHash } from "./passwords.ts";
+import { jsonText } from "../model/json-text.ts";
+import { recordLimits } from "../model/parse-json.ts";
 
 /** What somebody may do: look at packages, or also put them on hold and release them. */
 export const rights = ["read", "manage"] as const;
@@ -31,7 +33,7 @@ export function readLogins(text: string): readonly Login[] | undefined {
   if (text.trim() === "") {
     return [];
   }
-  const read = v.safeParse(v.pipe(v.string(), v.parseJson(), loginsSchema), text);
+  const read = v.safeParse(v.pipe(jsonText(recordLimits), loginsSchema), text);
   if (!read.success) {
     return undefined;
   }

@@ -1,6 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import * as v from "valibot";
 import { Refusal } from "./answers.ts";
+import { jsonText } from "../model/json-text.ts";
+import { recordLimits } from "../model/parse-json.ts";
 
 /** A reason has a few hundred characters. */
 const mostBytes = 16_384;
@@ -28,7 +30,7 @@ export async function readJsonBody<const TSchema extends v.GenericSchema>(
   if (bytes > mostBytes) {
     throw new Refusal(413, "badRequest", { connection: "close" });
   }
-  const read = v.safeParse(v.pipe(v.string(), v.parseJson(), schema), Buffer.concat(chunks).toString("utf8"));
+  const read = v.safeParse(v.pipe(jsonText(recordLimits), schema), Buffer.concat(chunks).toString("utf8"));
   if (!read.success) {
     throw new Refusal(400, "badRequest");
   }

@@ -1,10 +1,12 @@
 import { readFile } from "node:fs/promises";
 import * as v from "valibot";
+import { ByteCollector } from "../model/byte-collector.ts";
+import { jsonText } from "../model/json-text.ts";
+import { recordLimits } from "../model/parse-json.ts";
 import type { Environment, Credentials } from "./credentials.ts";
 
 const answer = v.pipe(
-  v.string(),
-  v.parseJson(),
+  jsonText(recordLimits),
   v.object({
     AccessKeyId: v.string(),
     SecretAccessKey: v.string(),
@@ -13,6 +15,8 @@ const answer = v.pipe(
   }),
 );
 
+/** A token or a role's credentials have some thousand. */
+const mostBytes = 64 * 1024;
 /** These answer at once or, on a computer without them, never. */
 const answerWithinSeconds = 2;
 /** A timer takes no more than 24 days, and nobody waits for longer than this. */
@@ -72,16 +76,32 @@ function isAllowed(address: string): boolean {
 async function ask(
   environment: Environment,
   url: string,
-  init: { readonly method?: string; readonly headers?: Record<string, string> | undefined },
+  init: { readonly method?: "PUT"; readonly headers?: Record<string, string> | undefined },
 ): Promise<string | undefined> {
+  const { method = "GET", headers = {} } = init;
+  const signal = AbortSignal.timeout(Math.round(secondsToWait(environment) * 1_000));
+  const { Agent, request } = await import("undici");
+  // One of its own: it uses no proxy, since what it asks for is for this computer only.
+  const dispatcher = new Agent();
   try {
-    const { method = "GET", headers = {} } = init;
-    const signal = AbortSignal.timeout(Math.round(secondsToWait(environment) * 1_000));
-    const response = await fetch(url, { method, headers, redirect: "error", signal });
-    return response.ok ? await response.text() : undefined;
+    const { statusCode, body } = await request(url, { method, headers, signal, dispatcher });
+    return statusCode === 200 ? await readText(body) : undefined;
   } catch {
     return undefined;
+  } finally {
+    await dispatcher.destroy();
   }
+}
+
+/** Undefined if there is more than anybody would send who has credentials. */
+async function readText(body: AsyncIterable<Buffer>): Promise<string | undefined> {
+  const read = new ByteCollector(mostBytes);
+  for await (const block of body) {
+    if (!read.add(block)) {
+      return undefined;
+    }
+  }
+  return read.bytes().toString();
 }
 
 /** As the programs of AWS read it: a number from 1 on. */

@@ -1,5 +1,7 @@
 import { checkServerIdentity, type ConnectionOptions } from "node:tls";
 import * as v from "valibot";
+import { jsonText } from "../model/json-text.ts";
+import { recordLimits } from "../model/parse-json.ts";
 
 const text = v.exactOptional(v.string());
 const postgresTls = v.object({
@@ -43,7 +45,7 @@ export function encryptInThread(tls: PostgresTls): void {
 /** How the connections of this thread are encrypted; undefined if the address alone says it. */
 export function tlsOfThread(): PostgresTls | undefined {
   const given = process.env[variable];
-  return given === undefined ? undefined : v.parse(v.pipe(v.string(), v.parseJson(), postgresTls), given);
+  return given === undefined ? undefined : v.parse(v.pipe(jsonText(recordLimits), postgresTls), given);
 }
 
 /** Returns the settings for the driver, which replaces `servername` by the name of the host. */

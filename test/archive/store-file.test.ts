@@ -114,9 +114,11 @@ describe("archive: a store file", () => {
       { files: bucket, database: "x", retainDays: 5 },
       /: retainDays is not known: the fields are files, database$/,
     ],
+    ["[".repeat(30_000) + "]".repeat(30_000), /: it has more than 64 levels of nesting$/],
+    [`{"files": "${"x".repeat(65_536)}"}`, /: the content is longer than 64 KB/],
   ];
   for (const [content, said] of wrong) {
-    it(`is refused with what is wrong: ${JSON.stringify(content)}`, () =>
+    it(`is refused with what is wrong: ${JSON.stringify(content).slice(0, 100)}`, () =>
       withFile(content, async (file) => {
         await assert.rejects(readStoreFile(file), (error: Error) => {
           assert.ok(error.message.startsWith(`the store file ${file}: `));

@@ -117,6 +117,35 @@ describe("credentials of a bucket", () => {
     }
   });
 
+  it("are not read from a response that has no end, or that leads elsewhere", async () => {
+    const server = createServer((request, response) => {
+      if (request.url === "/elsewhere") {
+        response.writeHead(302, { location: "/role" }).end();
+        return;
+      }
+      const block = "x".repeat(16_384);
+      const go = (): void => {
+        while (!response.destroyed && response.write(block)) {
+          // Until the socket is full.
+        }
+      };
+      response.on("drain", go);
+      go();
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    try {
+      for (const path of ["/role", "/elsewhere"]) {
+        const role = { AWS_CONTAINER_CREDENTIALS_FULL_URI: origin + path };
+        await assert.rejects(new CredentialChain(environment(role)).get(), { sentence: "bucketCredentials" });
+      }
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+
   it("are waited for as long as AWS_METADATA_SERVICE_TIMEOUT says", async () => {
     const givenUp = Promise.withResolvers<void>();
     const server = await serve({ "/role": answer("late", 60 * 60_000) }, givenUp.promise);

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import * as v from "valibot";
+import { JsonLimitError, parseJson, recordLimits } from "../../model/parse-json.ts";
 import { databaseText, type DatabaseLocation } from "../../store/database-location.ts";
 import type { BucketLocation, FilesLocation } from "../../store/files-location.ts";
 import { isPostgresUrl, readPostgresUrl } from "../../store/postgres-address.ts";
@@ -95,12 +96,17 @@ function readStore(content: string, folder: string): NamedStore {
 
 /** The error of JSON.parse would show a part of the text, which may be a secret. */
 function parse(content: string): unknown {
-  try {
-    const value: unknown = JSON.parse(content.slice(0, mostCharacters).replace(/^\uFEFF/, ""));
-    return value;
-  } catch {
-    throw new Error("the content is not JSON");
+  if (content.length > mostCharacters) {
+    throw new Error(`the content is longer than ${mostCharacters / 1024} KB, so it is no store file`);
   }
+  try {
+    return parseJson(content.replace(/^\uFEFF/, ""), recordLimits);
+  } catch (error) {
+    if (error instanceof JsonLimitError) {
+      throw error;
+    }
+  }
+  throw new Error("the content is not JSON");
 }
 
 /** The name of the first field that looks like a secret. */

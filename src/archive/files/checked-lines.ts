@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { phrase, ProblemError } from "../../errors/interpolation.ts";
+import { listLimits, parseJson } from "../../model/parse-json.ts";
 import { namesIn, writeWhole, type ArchiveDisk, type ReadDisk, type ReadFile } from "../archive-disk.ts";
 import { openPlain } from "../packages/package-files.ts";
 
@@ -46,8 +47,7 @@ export function decodeLine(text: string): unknown {
     return undefined;
   }
   try {
-    const value: unknown = JSON.parse(json);
-    return value;
+    return parseJson(json, listLimits);
   } catch {
     return undefined;
   }

@@ -6,6 +6,8 @@ import { identity } from "../../store/handled-records.ts";
 import { indexedText } from "../../store/indexed-text.ts";
 import { localMeasurement, referenceNames, type LocalMeasurement } from "./local-measurement.ts";
 import { mostAlike, nearMs, type Candidate, type MeasurementSearch } from "./match.ts";
+import { jsonText } from "../../model/json-text.ts";
+import { recordLimits } from "../../model/parse-json.ts";
 
 /** A job and the measurement that it archives. */
 export interface JobOfMeasurement {
@@ -221,7 +223,7 @@ function readCandidate(row: Row): Candidate | null {
 }
 
 function readSearch(row: Row): MeasurementSearch | null {
-  const read = v.safeParse(v.pipe(v.string(), v.parseJson(), localMeasurement), row["facts"]);
+  const read = v.safeParse(v.pipe(jsonText(recordLimits), localMeasurement), row["facts"]);
   return read.success ? { key: String(row["measurement_key"]), local: read.output } : null;
 }
 

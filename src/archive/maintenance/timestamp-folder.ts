@@ -3,6 +3,8 @@ import * as v from "valibot";
 import { exists, namesIn, stateFolderName, type ReadDisk } from "../archive-disk.ts";
 import { decodeLine, readLog } from "../files/checked-lines.ts";
 import { openPlain } from "../packages/package-files.ts";
+import { jsonText } from "../../model/json-text.ts";
+import { recordLimits } from "../../model/parse-json.ts";
 
 /** The folder of the time stamps, in the archive's own folder and in an export. */
 export const timestampsName = "timestamps";
@@ -30,7 +32,7 @@ const aboutFile = v.object({
   server: v.string(),
 });
 
-const aboutText = v.pipe(v.string(), v.parseJson(), aboutFile);
+const aboutText = v.pipe(jsonText(recordLimits), aboutFile);
 
 /** What is written beside a time stamp, for people and to find it; nothing of it is signed. */
 export type AboutTimestamp = Omit<v.InferOutput<typeof aboutFile>, "schemaVersion">;
