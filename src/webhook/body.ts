@@ -4,7 +4,7 @@ import { afterLimit } from "../time/after-limit.ts";
 import type { BodyBudget } from "./body-budget.ts";
 
 /** The HTTP status for a body that was not read. */
-export type BodyProblem = 408 | 413 | 503;
+export type BodyProblem = 400 | 408 | 413 | 503;
 
 /**
  * Reads a whole body, up to `limitBytes` and within `deadlineMs`, as long as `budget` has room; null if the sender has
@@ -18,7 +18,7 @@ export function readBody(
 ): Promise<Buffer | BodyProblem | null> {
   const readBefore = bodyOf(request);
   if (readBefore !== undefined) {
-    return Promise.resolve(readBefore.length > limitBytes ? 413 : readBefore);
+    return Promise.resolve(readBefore !== 400 && readBefore.length > limitBytes ? 413 : readBefore);
   }
   if (Number(request.headers["content-length"] ?? 0) > limitBytes) {
     return Promise.resolve(413);
@@ -83,8 +83,8 @@ export function discardBody(request: IncomingMessage, limitBytes: number, deadli
   });
 }
 
-/** Converts the result of a body parser back to the bytes that it may have come from. */
-function bodyOf(request: IncomingMessage): Buffer | undefined {
+/** Converts the result of a body parser back to the bytes that it may have come from; 400 if it is nested too deeply for that. */
+function bodyOf(request: IncomingMessage): Buffer | 400 | undefined {
   const body: unknown = "body" in request ? request.body : undefined;
   if (!request.readableEnded || body === undefined) {
     return undefined;
@@ -92,5 +92,9 @@ function bodyOf(request: IncomingMessage): Buffer | undefined {
   if (Buffer.isBuffer(body)) {
     return body;
   }
-  return Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
+  try {
+    return Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
+  } catch {
+    return 400;
+  }
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { recordLimits } from "../model/parse-json.ts";
 import { phrase, type Problem } from "../errors/interpolation.ts";
 import { BodyBudget } from "./body-budget.ts";
 import { discardBody, readBody, type BodyProblem } from "./body.ts";
@@ -43,6 +44,7 @@ const retryAfterSeconds = 5;
 
 /** Why a body was not read, for the operator; undefined if there was no place for it. */
 const bodyProblems: Readonly<Record<BodyProblem, Problem | undefined>> = {
+  400: phrase("jsonLevels", { most: recordLimits.depth }),
   408: phrase("bodySlow", { seconds: bodyWithinMs / 1_000 }),
   413: phrase("bodyLarge", { limit: phrase("megabytes", { count: longestBodyBytes / 1_000_000 }) }),
   503: undefined,

@@ -330,4 +330,23 @@ describe("dimensioner-archive", () => {
       );
     });
   });
+
+  it("warns and goes on if the message of a parcel that is not archived yet cannot be sent", async () => {
+    await withFolder(async (root) => {
+      const test = await suite.start(root, archive(root, { wait: 600, warnAfter: 0.2 }));
+      const node = test.node("node");
+      const warnings: string[] = [];
+      node.warn = (text: unknown) => void warnings.push(String(text));
+      const { send } = node;
+      node.send = () => {
+        throw new RangeError("Maximum call stack size exceeded");
+      };
+      const running = test.start("node", { transactionId: "1" });
+      const failed = (): boolean => warnings.some((text) => text.includes("Maximum call stack"));
+      await until(failed, "it is said");
+      node.send = send;
+      suite.addVideo("1");
+      assert.equal((await running).error, undefined);
+    });
+  });
 });

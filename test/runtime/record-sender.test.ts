@@ -43,4 +43,41 @@ describe("a record on its way through the wires of a flow", () => {
     events.emit("flows:started");
     assert.deepEqual(again, [msg]);
   });
+
+  it("is sent again to all others if a node cannot receive it", async () => {
+    const events = new EventEmitter();
+    const existing = new Map<string, Pick<Node, "receive">>();
+    const RED = {
+      ...util,
+      events,
+      nodes: { getNode: (id: string) => existing.get(id) ?? null },
+    } as unknown as NodeAPI;
+    const sent: NodeMessage[] = [];
+    const errors: unknown[] = [];
+    const node = {
+      send: (msg: NodeMessage) => sent.push(msg),
+      error: (error: unknown) => errors.push(error),
+    } as unknown as Node;
+    const sender = new RecordSender(RED, node, new FlowsEvent(RED, "flows:started"), () => undefined);
+    sender.stopping();
+    sender.deliver(
+      { record: { transactionId: "1" }, kept: null, isResumed: false } as unknown as Received,
+      0,
+    );
+    sender.unreached();
+    const [msg] = sent;
+    for (const id of ["broken", "next"]) {
+      await util.hooks.trigger("onReceive", { msg, destination: { id, node: {} } });
+    }
+    const failure = new RangeError("Maximum call stack size exceeded");
+    existing.set("broken", {
+      receive: () => {
+        throw failure;
+      },
+    });
+    const again: unknown[] = [];
+    existing.set("next", { receive: (one) => again.push(one) });
+    events.emit("flows:started");
+    assert.deepEqual([again, errors], [[msg], [failure]]);
+  });
 });

@@ -111,4 +111,11 @@ describe("reading the body of a post", () => {
       socket.destroy();
     }
   });
+
+  it("refuses what a body parser of the site has read if it is nested too deeply to be a record", async () => {
+    const request = await receive("x".repeat(100));
+    await text(request);
+    Object.assign(request, { body: JSON.parse("[".repeat(100_000) + "]".repeat(100_000)) as unknown });
+    assert.equal(await readBody(request, 1_000_000, 1000, budget), 400);
+  });
 });

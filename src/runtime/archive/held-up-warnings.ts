@@ -84,13 +84,15 @@ export class HeldUpWarnings {
       const values = { id, minutes: Math.round(heldUpFor / 60), cause: message };
       this.#node.warn(this.#options.say("stillWaiting", values));
     }
-    void this.#send(running, {
+    const heldUp = {
       transactionId,
       transactionReference,
       device: intent.device,
       reason: { code, message },
       heldUpFor,
-    });
+    };
+    // A timer calls this: nothing above would catch an error, and it would end Node-RED.
+    this.#send(running, heldUp).catch((error: unknown) => this.#node.warn(String(error)));
   }
 
   async #send({ job }: RunningJob, payload: HeldUp): Promise<void> {

@@ -159,10 +159,14 @@ export class RecordSender implements Target<Received> {
     return false;
   }
 
-  /** Sends a message again to those of its receivers that still exist. */
+  /** Sends a message again to those of its receivers that still exist. It never throws, as `deliver`. */
   #sendLate(): void {
     for (const { nodeId, msg } of this.#late.splice(0)) {
-      this.#RED.nodes.getNode(nodeId)?.receive(msg);
+      try {
+        this.#RED.nodes.getNode(nodeId)?.receive(msg);
+      } catch (error) {
+        this.#node.error(error);
+      }
     }
   }
 }
