@@ -53,6 +53,12 @@ export const nodes = {
     hint: "Send the message again when others have finished.",
     retryable: true,
   },
+  messagesLarge: {
+    code: "ERR_QUEUE_FULL",
+    text: "The messages that this node is already processing hold __limit__ of data. Send messages more slowly, or with files in place of Buffers. Nothing was sent.",
+    hint: "Send the message again when others have finished.",
+    retryable: true,
+  },
   measureFailed: {
     code: "ERR_MEASURE_FAILED",
     text: "Measurement failed: __problem__. Reposition the parcel and measure again; if no parcel can be measured, check the operating mode.",

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
+import { withFolder } from "../media/support.ts";
 import { TestFlow } from "../support/flow.ts";
 import { replyJson, startServer } from "../support/servers.ts";
+import { storeNode } from "../support/store-node.ts";
 
 describe("A7: messages that come faster than they end", () => {
   it("end in ERR_QUEUE_FULL while a node is processing 1,000 others, which end as usual", async () => {
@@ -29,6 +31,99 @@ describe("A7: messages that come faster than they end", () => {
       await flow.stop();
       await cloud.close();
     }
+  });
+
+  it("end in ERR_QUEUE_FULL while a node holds 1 GB of data in others, unless there are none", async () => {
+    const cloud = await startServer((_request, socket) => replyJson(socket, []));
+    const flow = await TestFlow.start(
+      [
+        { id: "cloud", type: "dimensioner-cloud", baseUrl: cloud.origin },
+        { id: "list", z: "tab", type: "dimensioner-media-list", cloud: "cloud", wait: 600 },
+      ],
+      { cloud: { token: "known" } },
+    );
+    try {
+      // The same memory each time: what counts is what each message has.
+      const video = Buffer.alloc(100_000_000);
+      const start = (payload: unknown) => flow.start("list", { transactionId: "1", payload });
+      const first = [[video, video], video, video, video, video, video, video, video, video].map(start);
+      const { error } = await start([Buffer.from("x"), "text"]);
+      assert.equal(error?.code, "ERR_QUEUE_FULL");
+      assert.match(error.message, /hold 1000 MB of data/);
+      await flow.run("list", { reset: true });
+      assert.deepEqual(
+        [...new Set((await Promise.all(first)).map((end) => end.error?.code))],
+        ["ERR_CANCELLED"],
+      );
+      const largest = start(Array.from({ length: 11 }, () => video));
+      await flow.run("list", { reset: true });
+      assert.equal((await largest).error?.code, "ERR_CANCELLED");
+    } finally {
+      await flow.stop();
+      await cloud.close();
+    }
+  });
+
+  it("end in ERR_QUEUE_FULL while 10,000 wait until an archive's database has accepted them", async () => {
+    await withFolder(async (folder) => {
+      const hung = await startServer(() => undefined);
+      const flow = await TestFlow.start(
+        [
+          {
+            ...storeNode(folder, "store"),
+            database: "postgres",
+            host: "127.0.0.1",
+            port: new URL(hung.origin).port,
+            databaseName: "packages",
+          },
+          { id: "archive", z: "tab", type: "dimensioner-archive", store: "store" },
+        ],
+        { store: { user: "u", password: "p" } },
+      );
+      try {
+        const picture = Buffer.from("ffd8ffe000104a464946", "hex");
+        const first = Array.from({ length: 10_064 }, () =>
+          flow.start("archive", { transactionId: "1", payload: picture }),
+        );
+        const { error } = await flow.run("archive", { transactionId: "1", payload: picture });
+        assert.equal(error?.code, "ERR_QUEUE_FULL");
+        assert.match(error.message, /10000 messages/);
+        const stopped = flow.stop();
+        const codes = new Set((await Promise.all(first)).map((end) => end.error?.code));
+        assert.deepEqual([...codes], ["ERR_CANCELLED"]);
+        await stopped;
+      } finally {
+        await hung.close();
+      }
+    });
+  });
+
+  it("are refused by an archive if what they keep could not be copied by the flow of the next start", async () => {
+    await withFolder(async (folder) => {
+      const archive = {
+        id: "archive",
+        z: "tab",
+        type: "dimensioner-archive",
+        store: "store",
+        keep: "foo.bar",
+      };
+      const flow = await TestFlow.start([storeNode(folder, "store"), archive]);
+      try {
+        let bar: unknown = "deep";
+        for (let level = 0; level < 500; level++) {
+          bar = [bar];
+        }
+        const picture = Buffer.from("ffd8ffe000104a464946", "hex");
+        const codes: unknown[] = [];
+        for (const foo of [{ bar: "flat" }, { bar }]) {
+          codes.push((await flow.run("archive", { transactionId: "1", payload: picture, foo })).error?.code);
+        }
+        assert.deepEqual(codes, [undefined, "ERR_INPUT"]);
+        assert.equal(flow.rowsOf("store", "SELECT state FROM jobs").length, 1);
+      } finally {
+        await flow.stop();
+      }
+    });
   });
 
   it("are refused before anything acts if two wires need a copy that Node-RED cannot make", async () => {

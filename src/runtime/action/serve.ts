@@ -1,8 +1,8 @@
 import type { Node, NodeAPI } from "node-red";
 import { DimensionerError, type Surface } from "../../errors/dimensioner-error.ts";
-import type { CommandOptions } from "../../http/transport.ts";
 import type { InTurn, Message, Outputs } from "../messages.ts";
 import { errorBeforeSending, type Operation } from "../failure.ts";
+import { MessageMemory } from "./message-memory.ts";
 import { hasSeveralWires, isTooDeepToCopy } from "./message-depth.ts";
 import { isKnown } from "../../properties/migrations.ts";
 import { openOrExplain } from "../config/config-node.ts";
@@ -47,23 +47,6 @@ interface Served<TSettings> {
   readonly onReset?: () => void;
 }
 
-/** The options of a command of this message: how it is aborted, and how it shows that it waits. */
-export function commandOptions(
-  { signal, waitSignal, status }: Job,
-  working: "measuring" | "sending",
-  onTurn?: () => void,
-): CommandOptions {
-  return {
-    signal,
-    waitSignal,
-    onWaiting: (count) => status.say("waiting", "waitingInQueue", { count }),
-    onTurn: () => {
-      onTurn?.();
-      status.say("working", working);
-    },
-  };
-}
-
 /** For a node that needs no config node. */
 export const noConfig = { problem: () => undefined, surface: () => "config" as const };
 
@@ -86,6 +69,7 @@ export function serve<TSettings>(
   node.status({});
   const closing = new AbortController();
   const running = new Set<Promise<void>>();
+  const memory = new MessageMemory();
   let resetting = new AbortController();
 
   const call: Operation = { operation, acts, surface: "config" };
@@ -114,6 +98,7 @@ export function serve<TSettings>(
       if (running.size >= most) {
         throw errorBeforeSending(call, "messagesFull", { most });
       }
+      memory.add(job, call);
       // Checked before anything acts: afterwards it would be too late to report that the result cannot be sent.
       if (hasSeveralWires(node)) {
         refuseTooDeep(msg);
@@ -139,6 +124,7 @@ export function serve<TSettings>(
     } catch (error) {
       failed = explain(error, job);
     }
+    memory.delete(job);
     end(msg, done, failed);
     job.onSent?.();
   };

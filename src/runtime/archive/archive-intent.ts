@@ -8,6 +8,7 @@ import { layoutProblem, commaSeparated } from "../../rules/names.ts";
 import { readFacts, type MessageFacts } from "./archive-facts.ts";
 import type { ArchiveInput } from "./archive-input.ts";
 import { errorBeforeSending, type Operation } from "../failure.ts";
+import { isTooDeepToCopy } from "../action/message-depth.ts";
 import type { Message } from "../messages.ts";
 import type { FlagProperty, NumberProperty } from "../../properties/property-table.ts";
 import { checkNamedProperty, readNamedProperty } from "../config/property-setting.ts";
@@ -236,6 +237,12 @@ function readKept({ RED, msg, operation, properties }: IntentReader): Record<str
       throw refuse(name, phrase("keptTooLarge"));
     }
     kept[name] = value;
+  }
+  const again: Message = { _msgid: "" };
+  restoreKept(RED, again, kept);
+  // After a restart the message of the job has them, and there may be more wires by then.
+  if (isTooDeepToCopy(again)) {
+    throw errorBeforeSending(operation, "messageTooDeep");
   }
   return kept;
 }

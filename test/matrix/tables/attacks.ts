@@ -18,6 +18,16 @@ export const attacks: Readonly<Record<string, OtherTest>> = {
     file: "attacks/messages-at-work.test.ts",
     title: "end in ERR_QUEUE_FULL while a node is processing 1,000 others",
   },
+  "messages with more data than fits into the memory": {
+    holds: "ERR_QUEUE_FULL beyond 1,000 MB of Buffers, texts and exact answers in one node.",
+    file: "attacks/messages-at-work.test.ts",
+    title: "end in ERR_QUEUE_FULL while a node holds 1 GB of data in others",
+  },
+  "messages for an archive whose database does not answer": {
+    holds: "ERR_QUEUE_FULL beyond 10,000 that wait; a deploy ends them in ERR_CANCELLED.",
+    file: "attacks/messages-at-work.test.ts",
+    title: "end in ERR_QUEUE_FULL while 10,000 wait until an archive's database has accepted them",
+  },
   "30 messages at once in every node": {
     holds: "Node.js prints no warning.",
     file: "attacks/warnings.test.ts",
