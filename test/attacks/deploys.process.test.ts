@@ -12,7 +12,7 @@ import {
 
 describe(`A11: records that are posted while flows are deployed (Node-RED ${nodeRedMajor})`, () => {
   it("come out of the flow, each once, on each wire, where they were answered 204, whatever is deployed how", async function () {
-    const { taken, perSecond, statuses } = await deployUnderLoad(nodeRedMajor, 30, 10);
+    const { taken, perSecond, statuses } = await deployUnderLoad(nodeRedMajor, 40, 10);
     assert.ok(taken > 100, JSON.stringify(statuses));
     (this.test ?? assert.fail()).title += ` (${taken} records, ${perSecond} a second)`;
   });

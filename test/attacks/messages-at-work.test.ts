@@ -4,17 +4,27 @@ import { TestFlow } from "../support/flow.ts";
 import { replyJson, startServer } from "../support/servers.ts";
 import { storeNode } from "../support/store-node.ts";
 
+/** A flow whose media list node `list` waits for something to be in the cloud's list. */
+async function withList(test: (flow: TestFlow) => Promise<void>): Promise<void> {
+  const cloud = await startServer((_request, socket) => replyJson(socket, []));
+  const flow = await TestFlow.start(
+    [
+      { id: "cloud", type: "dimensioner-cloud", baseUrl: cloud.origin },
+      { id: "list", z: "tab", type: "dimensioner-media-list", cloud: "cloud", wait: 600 },
+    ],
+    { cloud: { token: "known" } },
+  );
+  try {
+    await test(flow);
+  } finally {
+    await flow.stop();
+    await cloud.close();
+  }
+}
+
 describe("A7: messages that come faster than they end", () => {
-  it("end in ERR_QUEUE_FULL while a node is processing 1,000 others, which end as usual", async () => {
-    const cloud = await startServer((_request, socket) => replyJson(socket, []));
-    const flow = await TestFlow.start(
-      [
-        { id: "cloud", type: "dimensioner-cloud", baseUrl: cloud.origin },
-        { id: "list", z: "tab", type: "dimensioner-media-list", cloud: "cloud", wait: 600 },
-      ],
-      { cloud: { token: "known" } },
-    );
-    try {
+  it("end in ERR_QUEUE_FULL while a node is processing 1,000 others, which end as usual", () =>
+    withList(async (flow) => {
       const first = Array.from({ length: 1_000 }, (_, index) =>
         flow.start("list", { transactionId: `${index}` }),
       );
@@ -27,22 +37,10 @@ describe("A7: messages that come faster than they end", () => {
       const next = flow.start("list", { transactionId: "next" });
       await flow.run("list", { reset: true });
       assert.equal((await next).error?.code, "ERR_CANCELLED");
-    } finally {
-      await flow.stop();
-      await cloud.close();
-    }
-  });
+    }));
 
-  it("end in ERR_QUEUE_FULL while a node holds 1 GB of data in others, unless there are none", async () => {
-    const cloud = await startServer((_request, socket) => replyJson(socket, []));
-    const flow = await TestFlow.start(
-      [
-        { id: "cloud", type: "dimensioner-cloud", baseUrl: cloud.origin },
-        { id: "list", z: "tab", type: "dimensioner-media-list", cloud: "cloud", wait: 600 },
-      ],
-      { cloud: { token: "known" } },
-    );
-    try {
+  it("end in ERR_QUEUE_FULL while a node holds 1 GB of data in others, unless there are none", () =>
+    withList(async (flow) => {
       // The same memory each time: what counts is what each message has.
       const video = Buffer.alloc(100_000_000);
       const start = (payload: unknown) => flow.start("list", { transactionId: "1", payload });
@@ -58,11 +56,7 @@ describe("A7: messages that come faster than they end", () => {
       const largest = start(Array.from({ length: 11 }, () => video));
       await flow.run("list", { reset: true });
       assert.equal((await largest).error?.code, "ERR_CANCELLED");
-    } finally {
-      await flow.stop();
-      await cloud.close();
-    }
-  });
+    }));
 
   it("end in ERR_QUEUE_FULL while 10,000 wait until an archive's database has accepted them", async () => {
     await withFolder(async (folder) => {

@@ -1,4 +1,4 @@
-/** Forty deploys of every kind while records are posted as fast as they are taken, on both Node-REDs:  npm run test:long -- deploys */
+/** 120 deploys of every kind while records are posted as fast as they are taken, on both Node-REDs:  npm run test:long -- deploys */
 import { deployUnderLoad } from "../attacks/deploy-rounds.ts";
 
 for (const major of [4, 5] as const) {
