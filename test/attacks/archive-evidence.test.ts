@@ -50,6 +50,7 @@ describe("evidence that is damaged, contradicts itself or accumulates", () => {
   for (const [what, fileOf] of [
     ["a medium", ({ items }) => items[0]?.path],
     ["the exact answer", ({ raw }) => raw?.path],
+    ["the measurement", ({ measurement }) => measurement?.path],
     ["the manifest", () => "manifest.json"],
   ] as const satisfies readonly (readonly [
     string,
@@ -59,14 +60,10 @@ describe("evidence that is damaged, contradicts itself or accumulates", () => {
       await withFolder(async (root) => {
         addVideo("1");
         const archive = await openArchive(root, cloud.client, { onWarning });
+        const answer = { raw: '{"errorCode":0}', measurement: '{"ok":true}' };
         const submits = [
-          () => archive.runner.submit(cloud.intentFor("1", { raw: '{"errorCode":0}' })),
-          () =>
-            archive.runner.submitMedia(
-              intentOf("m", { origin: null, raw: '{"errorCode":0}' }),
-              [picture("m")],
-              null,
-            ),
+          () => archive.runner.submit(cloud.intentFor("1", answer)),
+          () => archive.runner.submitMedia(intentOf("m", { origin: null, ...answer }), [picture("m")], null),
         ];
         for (const submit of submits) {
           const first = await end(await submit());
