@@ -1,8 +1,8 @@
 import * as v from "valibot";
-import { longestNameLength } from "../rules/logins.ts";
-import { isPasswordHash } from "./passwords.ts";
 import { jsonText } from "../model/json-text.ts";
 import { recordLimits } from "../model/parse-json.ts";
+import { longestNameLength } from "../rules/logins.ts";
+import { isPasswordHash } from "./passwords.ts";
 
 /** What somebody may do: look at packages, or also put them on hold and release them. */
 export const rights = ["read", "manage"] as const;

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import * as v from "valibot";
-import { Refusal } from "./answers.ts";
 import { jsonText } from "../model/json-text.ts";
 import { recordLimits } from "../model/parse-json.ts";
+import { Refusal } from "./answers.ts";
 
 /** A reason has a few hundred characters. */
 const mostBytes = 16_384;

@@ -16,18 +16,28 @@ const require = createRequire(import.meta.url);
 const core = createRequire(require.resolve(`node-red-${nodeRedMajor}`));
 const util = core("@node-red/util") as { readonly hooks: Hooks; readonly util: object };
 
+const received = (transactionId: string): Received =>
+  ({ record: { transactionId }, kept: null, isResumed: false }) as unknown as Received;
+
+/** A sender in a runtime whose nodes are those that a test lets exist. */
+function newSender() {
+  const events = new EventEmitter();
+  const existing = new Map<string, Pick<Node, "receive">>();
+  const nodes = { getNode: (id: string) => existing.get(id) ?? null };
+  const RED = { ...util, events, nodes } as unknown as NodeAPI;
+  const sent: NodeMessage[] = [];
+  const errors: unknown[] = [];
+  const node = {
+    send: (msg: NodeMessage) => sent.push(msg),
+    error: (error: unknown) => errors.push(error),
+  } as unknown as Node;
+  const sender = new RecordSender(RED, node, new FlowsEvent(RED, "flows:started"), () => undefined);
+  return { sender, sent, errors, existing, start: () => events.emit("flows:started") };
+}
+
 describe("a record on its way through the wires of a flow", () => {
   it("is sent again after a deploy, also if closing the nodes held up the process", async () => {
-    const events = new EventEmitter();
-    const existing = new Map<string, Pick<Node, "receive">>();
-    const nodes = { getNode: (id: string) => existing.get(id) ?? null };
-    const RED = { ...util, events, nodes } as unknown as NodeAPI;
-    const sent: NodeMessage[] = [];
-    const node = { send: (msg: NodeMessage) => sent.push(msg) } as unknown as Node;
-    const sender = new RecordSender(RED, node, new FlowsEvent(RED, "flows:started"), () => undefined);
-    const received = (transactionId: string): Received =>
-      ({ record: { transactionId }, kept: null, isResumed: false }) as unknown as Received;
-
+    const { sender, sent, existing, start } = newSender();
     sender.deliver(received("1"), 0);
     assert.deepEqual(sender.unreached(), []);
     sender.stopping();
@@ -40,30 +50,14 @@ describe("a record on its way through the wires of a flow", () => {
 
     const again: unknown[] = [];
     existing.set("next", { receive: (one) => again.push(one) });
-    events.emit("flows:started");
+    start();
     assert.deepEqual(again, [msg]);
   });
 
   it("is sent again to all others if a node cannot receive it", async () => {
-    const events = new EventEmitter();
-    const existing = new Map<string, Pick<Node, "receive">>();
-    const RED = {
-      ...util,
-      events,
-      nodes: { getNode: (id: string) => existing.get(id) ?? null },
-    } as unknown as NodeAPI;
-    const sent: NodeMessage[] = [];
-    const errors: unknown[] = [];
-    const node = {
-      send: (msg: NodeMessage) => sent.push(msg),
-      error: (error: unknown) => errors.push(error),
-    } as unknown as Node;
-    const sender = new RecordSender(RED, node, new FlowsEvent(RED, "flows:started"), () => undefined);
+    const { sender, sent, errors, existing, start } = newSender();
     sender.stopping();
-    sender.deliver(
-      { record: { transactionId: "1" }, kept: null, isResumed: false } as unknown as Received,
-      0,
-    );
+    sender.deliver(received("1"), 0);
     sender.unreached();
     const [msg] = sent;
     for (const id of ["broken", "next"]) {
@@ -77,7 +71,7 @@ describe("a record on its way through the wires of a flow", () => {
     });
     const again: unknown[] = [];
     existing.set("next", { receive: (one) => again.push(one) });
-    events.emit("flows:started");
+    start();
     assert.deepEqual([again, errors], [[msg], [failure]]);
   });
 });

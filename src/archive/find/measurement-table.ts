@@ -1,4 +1,6 @@
 import * as v from "valibot";
+import { jsonText } from "../../model/json-text.ts";
+import { recordLimits } from "../../model/parse-json.ts";
 import { sha256Of } from "../../model/sha256.ts";
 import { decodeTransactionRecord } from "../../model/transaction-record.ts";
 import type { Condition, Row, SqlValue, Statement } from "../../store/database.ts";
@@ -6,8 +8,6 @@ import { identity } from "../../store/handled-records.ts";
 import { indexedText } from "../../store/indexed-text.ts";
 import { localMeasurement, referenceNames, type LocalMeasurement } from "./local-measurement.ts";
 import { mostAlike, nearMs, type Candidate, type MeasurementSearch } from "./match.ts";
-import { jsonText } from "../../model/json-text.ts";
-import { recordLimits } from "../../model/parse-json.ts";
 
 /** A job and the measurement that it archives. */
 export interface JobOfMeasurement {

@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import * as v from "valibot";
+import { jsonText } from "../../model/json-text.ts";
+import { recordLimits } from "../../model/parse-json.ts";
 import { exists, namesIn, stateFolderName, type ReadDisk } from "../archive-disk.ts";
 import { decodeLine, readLog } from "../files/checked-lines.ts";
 import { openPlain } from "../packages/package-files.ts";
-import { jsonText } from "../../model/json-text.ts";
-import { recordLimits } from "../../model/parse-json.ts";
 
 /** The folder of the time stamps, in the archive's own folder and in an export. */
 export const timestampsName = "timestamps";
