@@ -240,7 +240,7 @@ describe(`the editor's validation of properties, in Node-RED ${nodeRedMajor}`, (
       });
     }));
 
-  it("accepts exactly those random addresses and numbers that the runtime accepts", () =>
+  it("accepts exactly those random addresses and numbers that the runtime accepts (C5)", () =>
     editors.run(async ({ page }) => {
       const asked = [
         ...fc.sample(addresses, 400).flatMap((value) => [

@@ -96,7 +96,7 @@ const anyOptions = (right: object, names: readonly string[]): Arbitrary<unknown>
     ),
   );
 
-describe("bad input to the library", () => {
+describe("C4: bad input to the library", () => {
   const opened = closesAfterEach();
 
   it("is ERR_CONFIG where it is an option of a client", () => {

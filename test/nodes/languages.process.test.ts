@@ -43,7 +43,7 @@ const withoutPlaces = (text: string): string =>
 /** Nothing listens there: a port that was free a moment ago may have been given to another test. */
 const closedPort = 1;
 
-describe(`the errors of flows, in a Node-RED ${nodeRedMajor} of another language`, () => {
+describe(`C5: the errors of flows, in a Node-RED ${nodeRedMajor} of another language`, () => {
   let folder: string;
   let sim: Simulator;
   let nodeRed: NodeRed;

@@ -22,7 +22,7 @@ async function copyClone(to: string): Promise<void> {
   await symlink(join(repository, "node_modules"), join(to, "node_modules"));
 }
 
-describe("a package made of a clean clone", function () {
+describe("A6: a package made of a clean clone", function () {
   // It copies, builds and packs everything.
   this.timeout(600_000);
   let folder = "";
@@ -76,7 +76,7 @@ describe("a package made of a clean clone", function () {
     assert.deepEqual(pathsOf(tarball), pathsOf(readTarball(JSON.parse(stdout))));
   });
 
-  it("has commands that can be executed", async () => {
+  it("has commands that can be executed (C5)", async () => {
     const { bin } = JSON.parse(await readFile(join(repository, "package.json"), "utf8")) as {
       bin: Record<string, string>;
     };

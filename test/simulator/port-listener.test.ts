@@ -35,7 +35,7 @@ async function secured(socket: Socket): Promise<Socket> {
 
 const request = "GET /api/terminals HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer simulator\r\n\r\n";
 
-describe("simulator: connections from the same port of two addresses", () => {
+describe("C5: simulator: connections from the same port of two addresses", () => {
   const start = useSimulators();
 
   async function counted(sim: Simulator, count: number): Promise<void> {
