@@ -120,7 +120,11 @@ describe("credentials of a bucket", () => {
   it("are not read from a response that has no end, or that leads elsewhere", async () => {
     const server = createServer((request, response) => {
       if (request.url === "/elsewhere") {
-        response.writeHead(302, { location: "/role" }).end();
+        response.writeHead(302, { location: "/there" }).end();
+        return;
+      }
+      if (request.url === "/there") {
+        response.end(answer("there", 60 * 60_000));
         return;
       }
       const block = "x".repeat(16_384);
