@@ -79,8 +79,8 @@ async function ask(
   init: { readonly method?: "PUT"; readonly headers?: Record<string, string> | undefined },
 ): Promise<string | undefined> {
   const { method = "GET", headers = {} } = init;
-  const signal = AbortSignal.timeout(Math.round(secondsToWait(environment) * 1_000));
   const { Agent, request } = await import("undici");
+  const signal = AbortSignal.timeout(Math.round(secondsToWait(environment) * 1_000));
   // One of its own: it uses no proxy, since what it asks for is for this computer only.
   const dispatcher = new Agent();
   try {
