@@ -153,6 +153,48 @@ describe("dimensioner-archive, deployed while jobs are open", () => {
     });
   });
 
+  it("goes on with them also in a node that has as much data in other messages as it may", async () => {
+    await withFolder(async (root) => {
+      const next = archive(root, { wait: 600 }, "new");
+      const test = await suite.start(root, archive(root, { wait: 600, keep: "payload" }, "old"), next);
+      const running = test.start("old", { transactionId: "1", payload: "kept" });
+      await test.untilStatus("old", ({ fill }) => fill === "yellow");
+      const text = "x".repeat(100_000_000);
+      const large = test.start("new", {
+        transactionId: "2",
+        payload: Array.from({ length: 11 }, () => text),
+      });
+      await test.untilStatus("new", ({ fill }) => fill === "yellow");
+      await test.deploy([...suite.configs(root), next], credentials, "nodes");
+      await running;
+      suite.addVideo("1");
+      const { error, msg } = await nextEnd(test, "new");
+      assert.deepEqual([error, msg["transactionId"]], [undefined, "1"]);
+      await test.run("new", { reset: true });
+      assert.equal((await large).error?.code, "ERR_CANCELLED");
+    });
+  });
+
+  for (const keep of ["items[msg.index].name, index", "index, items[msg.index].name"]) {
+    it(`keeps what ${keep} names in the message`, async () => {
+      await withFolder(async (root) => {
+        const node = archive(root, { wait: 600, keep });
+        const test = await suite.start(root, node);
+        const items = ["A", "B", "C"].map((name) => ({ name, secret: name }));
+        const running = test.start("node", { transactionId: "1", index: 1, items });
+        await test.untilStatus("node", ({ fill }) => fill === "yellow");
+        await test.deploy([...suite.configs(root), node], credentials);
+        await running;
+        suite.addVideo("1");
+        const { error, msg } = await nextEnd(test, "node");
+        assert.deepEqual(
+          [error, msg["index"], Object.entries(msg["items"] ?? {})],
+          [undefined, 1, [["1", { name: "B" }]]],
+        );
+      });
+    });
+  }
+
   // The node that is to go on is there before, and only a full deploy restarts it.
   const tab = { id: "tab-old", type: "tab" };
   const subflow = { id: "flow", type: "subflow", name: "archive", in: [{ wires: [{ id: "old" }] }], out: [] };

@@ -5,13 +5,13 @@ import { readExpected } from "../../cloud/expected-media.ts";
 import { verbatim, phrase, type Phrase } from "../../errors/interpolation.ts";
 import { encodePart } from "../../http/path-part.ts";
 import { layoutProblem, commaSeparated } from "../../rules/names.ts";
+import { readKept } from "./kept-properties.ts";
 import { readFacts, type MessageFacts } from "./archive-facts.ts";
 import type { ArchiveInput } from "./archive-input.ts";
 import { errorBeforeSending, type Operation } from "../failure.ts";
-import { isTooDeepToCopy } from "../action/message-depth.ts";
 import type { Message } from "../messages.ts";
 import type { FlagProperty, NumberProperty } from "../../properties/property-table.ts";
-import { checkNamedProperty, readNamedProperty } from "../config/property-setting.ts";
+import { readNamedProperty } from "../config/property-setting.ts";
 import { SettingsReader } from "../config/settings.ts";
 import { readSetting } from "../action/message-choice.ts";
 import type { ValueReader } from "../action/values.ts";
@@ -63,9 +63,6 @@ export interface IntentReader {
   };
 }
 
-/** Properties that always survive a restart. */
-const alwaysKept = ["transactionId", "transactionReference", "topic"];
-const longestKept = 1_000_000;
 /** A device's response has at most 5 MB, and is somewhat longer as measurement.json. */
 const longestMeasured = 16_000_000;
 
@@ -128,7 +125,7 @@ export async function readIntent(reader: IntentReader): Promise<Intent> {
     references,
     device: local?.name ?? device,
     ...facts,
-    keep: readKept(reader),
+    keep: readKept({ RED, msg, operation, keep: properties.keep }),
     cloudName: typeof cloudName === "string" ? cloudName : null,
     sequence: hasMedia ? (readPart(msg)?.id ?? null) : null,
   };
@@ -207,49 +204,4 @@ function isLocalResult({ payload, imageIdentifier }: ArchiveInput): boolean {
   const source = typeof payload === "object" && payload !== null && "source" in payload ? payload.source : "";
   const hasImages = typeof imageIdentifier === "string" && imageIdentifier !== "";
   return hasImages || source === "newer-device" || source === "earlier-device";
-}
-
-/** Throws ERR_CONFIG if no message property can have a name that is to be kept. */
-export function checkKept(RED: NodeAPI, keep: string, operation: Operation): void {
-  commaSeparated(keep).forEach((name) => checkNamedProperty(RED, { field: "keep", name }, operation));
-}
-
-/** Reads message properties by their expressions, as far as they can be serialized. */
-function readKept({ RED, msg, operation, properties }: IntentReader): Record<string, unknown> {
-  const names = [...alwaysKept, ...commaSeparated(properties.keep)];
-  const refuse = (name: string, problem: Phrase) =>
-    errorBeforeSending(operation, "inputValue", { field: verbatim(`msg.${name}`), value: "…", problem });
-  const kept: Record<string, unknown> = {};
-  let length = 0;
-  for (const name of names) {
-    const value = readNamedProperty(RED, msg, { field: "keep", name }, operation);
-    if (value === undefined) {
-      continue;
-    }
-    let text: string | undefined;
-    try {
-      text = JSON.stringify(value);
-    } catch {
-      throw refuse(name, phrase("notPlain"));
-    }
-    length += text?.length ?? 0;
-    if (length > longestKept) {
-      throw refuse(name, phrase("keptTooLarge"));
-    }
-    kept[name] = value;
-  }
-  const again: Message = { _msgid: "" };
-  restoreKept(RED, again, kept);
-  // After a restart the message of the job has them, and there may be more wires by then.
-  if (isTooDeepToCopy(again)) {
-    throw errorBeforeSending(operation, "messageTooDeep");
-  }
-  return kept;
-}
-
-/** Puts the kept properties on a message. */
-export function restoreKept(RED: NodeAPI, msg: Message, kept: Readonly<Record<string, unknown>>): void {
-  for (const [name, value] of Object.entries(kept)) {
-    RED.util.setMessageProperty(msg, name, value, true);
-  }
 }

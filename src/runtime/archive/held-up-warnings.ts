@@ -7,7 +7,7 @@ import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import type { HeldUp } from "../../model/shapes.ts";
 import type { Message } from "../messages.ts";
 import { translateError } from "../status/translate.ts";
-import { restoreKept } from "./archive-intent.ts";
+import { restoreKept } from "./kept-properties.ts";
 import type { ArchiveStatus } from "./archive-status.ts";
 
 interface WarningOptions {
