@@ -12,7 +12,7 @@ import { HeldUpWarnings } from "../../src/runtime/archive/held-up-warnings.ts";
 import { HeldUpLog } from "../../src/runtime/archive/held-up-log.ts";
 import { readIntent, readPart } from "../../src/runtime/archive/archive-intent.ts";
 import { checkKept, restoreKept } from "../../src/runtime/archive/kept-properties.ts";
-import { ArchiveMessages } from "../../src/runtime/archive/archive-messages.ts";
+import { ArchiveMessages, mostMessages } from "../../src/runtime/archive/archive-messages.ts";
 import { isDeployed, jobCloud, jobDevice, jobDevices } from "../../src/runtime/archive/archive-node.ts";
 import { ArchiveStatus } from "../../src/runtime/archive/archive-status.ts";
 import { setVerifyCommand } from "../../src/runtime/archive/verify-command.ts";
@@ -181,8 +181,9 @@ export default function (RED: NodeAPI): void {
         config,
         properties,
         settings: () => undefined,
-        // The archive itself limits the number of open jobs: those of an earlier run all come in at once.
-        most: Number.POSITIVE_INFINITY,
+        most: mostMessages,
+        // Those of an earlier run all come in at once.
+        wasAccepted: (msg) => messages.wasAccepted(msg),
         onReset: () => {
           messages.reset();
           session.dropResumed();

@@ -1,7 +1,8 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
 import { readSaved } from "../../src/runtime/action/saved-properties.ts";
 import { isTooDeepToCopy } from "../../src/runtime/action/message-depth.ts";
-import { noConfig, serve } from "../../src/runtime/action/serve.ts";
+import { noConfig } from "../../src/runtime/config/no-config.ts";
+import { serve } from "../../src/runtime/action/serve.ts";
 import { serveTryScan } from "../../src/runtime/admin/scan-routes.ts";
 import type { SettingsReader } from "../../src/runtime/config/settings.ts";
 import { errorBeforeSending } from "../../src/runtime/failure.ts";

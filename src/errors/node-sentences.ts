@@ -55,7 +55,7 @@ export const nodes = {
   },
   messagesLarge: {
     code: "ERR_QUEUE_FULL",
-    text: "The messages that this node is already processing hold __limit__ of data. Send messages more slowly, or with files in place of Buffers. Nothing was sent.",
+    text: "The messages of this node would hold more than __limit__ of data at once. Send messages more slowly, or use files in place of Buffers.",
     hint: "Send the message again when others have finished.",
     retryable: true,
   },

@@ -22,6 +22,8 @@ export interface BufferOptions extends TransferFacts {
   suggestedBase?: string | undefined;
   /** A larger download ends in ERR_TOO_LARGE; 256 MB if it is not given. */
   limitBytes?: number | undefined;
+  /** Called with how much is in memory so far; what it throws ends the download. */
+  onBytes?: ((bytes: number) => void) | undefined;
 }
 
 /**
@@ -76,6 +78,7 @@ async function readBody(
     if (bytes > limitBytes) {
       throw tooLarge(options, limitBytes);
     }
+    options.onBytes?.(bytes);
     content.update(piece);
     chunks.push(piece);
   }

@@ -47,7 +47,8 @@ describe("A7: messages that come faster than they end", () => {
       const first = [[video, video], video, video, video, video, video, video, video, video].map(start);
       const { error } = await start([Buffer.from("x"), "text"]);
       assert.equal(error?.code, "ERR_QUEUE_FULL");
-      assert.match(error.message, /hold 1000 MB of data/);
+      assert.match(error.message, /hold more than 1000 MB of data/);
+      first.push(start({ ok: true }));
       await flow.run("list", { reset: true });
       assert.deepEqual(
         [...new Set((await Promise.all(first)).map((end) => end.error?.code))],
@@ -58,30 +59,60 @@ describe("A7: messages that come faster than they end", () => {
       assert.equal((await largest).error?.code, "ERR_CANCELLED");
     }));
 
-  it("end in ERR_QUEUE_FULL while 10,000 wait until an archive's database has accepted them", async () => {
+  it("end in ERR_QUEUE_FULL where their downloads would hold more than 1 GB", async () => {
+    const picture = Buffer.alloc(100_000, Buffer.from("ffd8ffe000104a464946", "hex"));
+    const head = `HTTP/1.1 200 OK\r\nContent-Type: image/jpeg\r\nContent-Length: ${picture.length}\r\n\r\n`;
+    const cloud = await startServer(({ target }, socket) => {
+      if (!target.includes("/hung/")) {
+        socket.write(Buffer.concat([Buffer.from(head), picture]));
+      }
+    });
+    const fetch = { type: "dimensioner-fetch-media", cloud: "cloud", contentId: "c", contentIdType: "str" };
+    const flow = await TestFlow.start(
+      [
+        { id: "cloud", type: "dimensioner-cloud", baseUrl: cloud.origin },
+        { id: "fetch", z: "tab", ...fetch },
+      ],
+      { cloud: { token: "known" } },
+    );
+    const start = (transactionId: string, payload?: unknown) =>
+      flow.start("fetch", { transactionId, payload });
+    const video = Buffer.alloc(99_995_000);
+    const first: ReturnType<typeof start>[] = [];
+    try {
+      assert.equal((await start("1")).error, undefined);
+      first.push(
+        start(
+          "hung",
+          Array.from({ length: 10 }, () => video),
+        ),
+      );
+      const { error, msg } = await start("1", "stays");
+      assert.deepEqual([error?.code, msg["payload"]], ["ERR_QUEUE_FULL", "stays"]);
+      assert.match(error?.message ?? "", /hold more than 1000 MB of data/);
+    } finally {
+      await flow.stop();
+      await cloud.close();
+    }
+    assert.equal((await first[0])?.error?.code, "ERR_CANCELLED");
+  });
+
+  it("end in ERR_QUEUE_FULL while an archive is processing 11,000 others", async () => {
     await withFolder(async (folder) => {
       const hung = await startServer(() => undefined);
       const flow = await TestFlow.start(
         [
-          {
-            ...storeNode(folder, "store"),
-            database: "postgres",
-            host: "127.0.0.1",
-            port: new URL(hung.origin).port,
-            databaseName: "packages",
-          },
-          { id: "archive", z: "tab", type: "dimensioner-archive", store: "store" },
+          { id: "cloud", type: "dimensioner-cloud", baseUrl: hung.origin, timeout: 60 },
+          storeNode(folder, "store"),
+          { id: "archive", z: "tab", type: "dimensioner-archive", store: "store", cloud: "cloud", wait: 600 },
         ],
-        { store: { user: "u", password: "p" } },
+        { cloud: { token: "known" } },
       );
       try {
-        const picture = Buffer.from("ffd8ffe000104a464946", "hex");
-        const first = Array.from({ length: 10_064 }, () =>
-          flow.start("archive", { transactionId: "1", payload: picture }),
-        );
-        const { error } = await flow.run("archive", { transactionId: "1", payload: picture });
+        const first = Array.from({ length: 11_000 }, () => flow.start("archive", { transactionId: "1" }));
+        const { error } = await flow.run("archive", { transactionId: "1" });
         assert.equal(error?.code, "ERR_QUEUE_FULL");
-        assert.match(error.message, /10000 messages/);
+        assert.match(error.message, /11000 messages/);
         const stopped = flow.stop();
         const codes = new Set((await Promise.all(first)).map((end) => end.error?.code));
         assert.deepEqual([...codes], ["ERR_CANCELLED"]);

@@ -45,9 +45,9 @@ describe("the limits in SECURITY.md", () => {
     commands: `| Queue limit (${defaultQueueRules.queueLimit}) and Queue timeout (${defaultQueueRules.maxWaitMs / 1_000} s)`,
     messages:
       `| ${say(numberIn("runtime/action/serve.ts", "mostAtWork"))}; ` +
-      `in **evidence** ${numberIn("../nodes/evidence/evidence.ts", "mostAtWork")} | ERR_QUEUE_FULL |`,
+      `in **evidence** ${numberIn("../nodes/evidence/evidence.ts", "mostAtWork")}, ` +
+      `in **archive** ${say(numberIn("runtime/archive/archive-messages.ts", "mostMessages"))} | ERR_QUEUE_FULL |`,
     "data of messages": `| ${say(numberIn("runtime/action/message-memory.ts", "mostBytes") / 1e6)} MB; a single message may have more |`,
-    "messages before they are accepted": `| ${say(numberIn("runtime/archive/archive-messages.ts", "mostWaiting"))} in one node |`,
     "credentials of a bucket": `| 64 KB; ${numberIn("s3/metadata-credentials.ts", "answerWithinSeconds")} s, or AWS_METADATA_SERVICE_TIMEOUT |`,
     nesting: `| ${numberIn("runtime/action/message-depth.ts", "deepestCopied")} levels | ERR_INPUT`,
     buffers: `| ${numberIn("media/read-to-buffer.ts", "defaultLimitBytes")} MB | ERR_TOO_LARGE |`,

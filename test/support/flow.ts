@@ -102,6 +102,8 @@ export class TestFlow {
   readonly sent: Sent[] = [];
   readonly shown: Shown[] = [];
   readonly #last = new Map<string, Shown>();
+  /** Those who wait for the end of a message in a node. */
+  readonly #waiting = new Map<string, ((end: End) => void)[]>();
   readonly #events = new EventEmitter();
   readonly #runtime = require(nodeRedPath) as Runtime;
   /** Where stores have their databases. */
@@ -188,14 +190,9 @@ export class TestFlow {
   start(nodeId: string, msg: Message): Promise<End> {
     const msgId = typeof msg["_msgid"] === "string" ? msg["_msgid"] : Math.random().toString(16).slice(2);
     msg["_msgid"] = msgId;
+    const key = `${nodeId} ${msgId}`;
     const ended = new Promise<End>((resolve) => {
-      const look = (end: End): void => {
-        if (end.nodeId === nodeId && end.msgId === msgId) {
-          this.#events.off("end", look);
-          resolve(end);
-        }
-      };
-      this.#events.on("end", look);
+      this.#waiting.set(key, [...(this.#waiting.get(key) ?? []), resolve]);
     });
     helper.getNode(nodeId).receive(msg as NodeMessage);
     return ended;
@@ -280,7 +277,11 @@ export class TestFlow {
       (event: { msg: Message; error?: NodeError; node: Node }) => {
         const { node, msg, error } = event;
         const end = { nodeId: node.id, msgId: String(msg["_msgid"]), msg, error };
+        const key = `${end.nodeId} ${end.msgId}`;
+        const waiting = this.#waiting.get(key) ?? [];
+        this.#waiting.delete(key);
         this.ends.push(end);
+        waiting.forEach((resolve) => resolve(end));
         this.#events.emit("end", end);
       },
     );

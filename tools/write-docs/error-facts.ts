@@ -105,9 +105,10 @@ export const errorFacts: Readonly<Record<ErrorCode, ErrorFacts>> = {
       "What was found is in `msg.payload` of **media list**, and of an **archive** node's transaction in the cloud, unless archiving the message again needs what was there. Wait longer, or ask again later: images and videos reach the cloud with a delay.",
   },
   ERR_QUEUE_FULL: {
-    when: "Too much is waiting: commands for this device (its queue limit), messages in one node (1,000; in **evidence** 100), or open archive jobs in a store (10,000).",
+    when: "Too much is waiting: commands for this device (its queue limit), messages in one node (1,000; in **evidence** 100, in **archive** 11,000), their data (1,000 MB), or open archive jobs in a store (10,000).",
     outcomes: ["not-sent"],
-    remedy: "Send fewer at once, or raise the queue limit in the config node. Nothing was sent.",
+    remedy:
+      "Send fewer at once, hand over large media as files, or raise the queue limit in the config node if it is the queue of a device. Nothing was sent to the device.",
   },
   ERR_EXPIRED: {
     when: "The command waited longer for its turn than the config node allows. Or a part of a sequence reached **archive** too late: archive it with a separate message.",

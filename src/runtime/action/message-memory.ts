@@ -9,25 +9,31 @@ interface Holder {
   readonly msg: Message;
 }
 
-/** What the messages that a node is processing keep in memory beside small values. */
+/** What the messages that a node is processing, and their downloads, keep in memory beside small values. */
 export class MessageMemory {
+  readonly #call: Operation;
   /** By job, because a flow may send the same message twice. */
   readonly #bytes = new Map<Holder, number>();
   #sum = 0;
 
-  /** Throws ERR_QUEUE_FULL if there is no room beside the others. */
-  add(job: Holder, call: Operation): void {
-    const bytes = bytesOf(job.msg);
-    if (this.#sum > 0 && this.#sum + bytes > mostBytes) {
-      throw errorBeforeSending(call, "messagesLarge", {
+  constructor(call: Operation) {
+    this.#call = call;
+  }
+
+  /** Counts what a job's message has, and what it has downloaded so far. Throws ERR_QUEUE_FULL if there is no room beside the others. */
+  hold(job: Holder, downloadedBytes = 0): void {
+    const bytes = bytesOf(job.msg) + downloadedBytes;
+    const others = this.#sum - (this.#bytes.get(job) ?? 0);
+    if (bytes > 0 && others > 0 && others + bytes > mostBytes) {
+      throw errorBeforeSending(this.#call, "messagesLarge", {
         limit: phrase("megabytes", { count: mostBytes / 1e6 }),
       });
     }
     this.#bytes.set(job, bytes);
-    this.#sum += bytes;
+    this.#sum = others + bytes;
   }
 
-  /** Does nothing for a job that was not added. */
+  /** Does nothing for a job that was not counted. */
   delete(job: Holder): void {
     this.#sum -= this.#bytes.get(job) ?? 0;
     this.#bytes.delete(job);

@@ -64,18 +64,21 @@ export async function readOutput(
 
 /** Downloads a medium to its output, and puts the result on the message. */
 export async function deliverMedium(
-  { msg, signal, status }: Job,
+  job: Job,
   output: FileOutput | "buffer",
   download: (onProgress: OnProgress) => Promise<Download>,
   facts: { operation: Operation; peer: Peer; suggestedBase: string; folders: SaveFolders },
 ): Promise<Outputs> {
+  const { msg, signal, status, memory } = job;
   const { suggestedBase, folders } = facts;
   const { operation, surface } = facts.operation;
   const transfer = { operation, surface, host: facts.peer.host, signal };
   const onProgress = showProgress(status);
   const start = (): Promise<Download> => download(onProgress);
   if (output === "buffer") {
-    const { payload, contentType, filename } = await readToBuffer(start, { suggestedBase, ...transfer });
+    const onBytes = (bytes: number): void => memory.hold(job, bytes);
+    const read = await readToBuffer(start, { suggestedBase, onBytes, ...transfer });
+    const { payload, contentType, filename } = read;
     Object.assign(msg, { payload, contentType, filename });
     status.say("done", "fetched", { size: { bytes: payload.length } });
     return [msg];

@@ -1,5 +1,5 @@
 import type { Node, NodeAPI } from "node-red";
-import { DimensionerError, type Surface } from "../../errors/dimensioner-error.ts";
+import { DimensionerError, isDimensionerError, type Surface } from "../../errors/dimensioner-error.ts";
 import type { InTurn, Message, Outputs } from "../messages.ts";
 import { errorBeforeSending, type Operation } from "../failure.ts";
 import { MessageMemory } from "./message-memory.ts";
@@ -22,6 +22,8 @@ export interface Job {
   readonly status: NodeStatus;
   /** The name of the device or the cloud that the message is for, once it is chosen, for errors. */
   device?: string;
+  /** What the messages of the node keep in memory. */
+  readonly memory: MessageMemory;
   /** Called once Node-RED has the message or its error. The nodes behind get it from a `setImmediate` of Node-RED. */
   onSent?: () => void;
 }
@@ -43,12 +45,11 @@ interface Served<TSettings> {
   settings(reader: SettingsReader): TSettings;
   /** How many messages may be processed at the same time; further ones end in ERR_QUEUE_FULL. */
   readonly most?: number;
+  /** Whether a message is about something that was accepted before: it is not refused, because it would not come again. */
+  readonly wasAccepted?: (msg: Message) => boolean;
   /** Called at a reset, for nodes in which something other than messages waits. */
   readonly onReset?: () => void;
 }
-
-/** For a node that needs no config node. */
-export const noConfig = { problem: () => undefined, surface: () => "config" as const };
 
 /** Each takes some kilobytes: the message and, while it waits, a timer or a place in a queue. */
 const mostAtWork = 1_000;
@@ -61,18 +62,19 @@ const mostAtWork = 1_000;
 export function serve<TSettings>(
   RED: NodeAPI,
   node: Node,
-  { operation, acts, config, properties, settings, onReset, most = mostAtWork }: Served<TSettings>,
+  served: Served<TSettings>,
   work: Work<TSettings>,
 ): void {
+  const { operation, acts, config, properties, settings, onReset, most = mostAtWork } = served;
   const status = new NodeStatus(RED, node);
   // Node-RED keeps the status of a node over a deploy, which may have corrected what the status complains about.
   node.status({});
   const closing = new AbortController();
   const running = new Set<Promise<void>>();
-  const memory = new MessageMemory();
   let resetting = new AbortController();
 
   const call: Operation = { operation, acts, surface: "config" };
+  const memory = new MessageMemory(call);
   const refuseTooDeep = (msg: object): void => {
     if (isTooDeepToCopy(msg)) {
       throw errorBeforeSending(call, "messageTooDeep");
@@ -86,22 +88,28 @@ export function serve<TSettings>(
     status.say("failed", problem);
   }
 
+  /** Throws ERR_QUEUE_FULL or ERR_INPUT before anything acts: afterwards it would be too late to report that the result cannot be sent. */
+  const admit = (job: Job): void => {
+    if (running.size >= most) {
+      throw errorBeforeSending(call, "messagesFull", { most });
+    }
+    memory.hold(job);
+    if (hasSeveralWires(node)) {
+      refuseTooDeep(job.msg);
+    }
+  };
+
   /** Never rejects: a rejection here would end the process. */
   const run = async (
     msg: Message,
     send: (outputs: unknown[]) => void,
     done: (error?: Error) => void,
   ): Promise<void> => {
-    const job: Job = { msg, signal: closing.signal, waitSignal: resetting.signal, status };
+    const job: Job = { msg, signal: closing.signal, waitSignal: resetting.signal, status, memory };
     let failed: Error | undefined;
     try {
-      if (running.size >= most) {
-        throw errorBeforeSending(call, "messagesFull", { most });
-      }
-      memory.add(job, call);
-      // Checked before anything acts: afterwards it would be too late to report that the result cannot be sent.
-      if (hasSeveralWires(node)) {
-        refuseTooDeep(msg);
+      if (served.wasAccepted?.(msg) !== true) {
+        admit(job);
       }
       if (isNewer) {
         throw errorBeforeSending(call, "configNewer");
@@ -122,7 +130,9 @@ export function serve<TSettings>(
         }
       }
     } catch (error) {
-      failed = explain(error, job);
+      const isGone = closing.signal.aborted && isDimensionerError(error) && error.code === "ERR_CONFIG";
+      // A deploy has removed the config node while the message waited for something: the settings are not wrong.
+      failed = explain(isGone ? errorBeforeSending(call, "cancelledClose") : error, job);
     }
     memory.delete(job);
     end(msg, done, failed);

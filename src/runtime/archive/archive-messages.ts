@@ -5,7 +5,6 @@ import { TaskQueue } from "../../archive/jobs/run/task-queue.ts";
 import type { Archived } from "../../archive/jobs/seal/job-results.ts";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import type { Job } from "../action/serve.ts";
-import { errorBeforeSending } from "../failure.ts";
 import type { Message, Outputs } from "../messages.ts";
 import type { IntentProperties } from "./archive-intent.ts";
 import { describePackage } from "./archive-node.ts";
@@ -26,8 +25,8 @@ interface MessagesOptions {
 
 /** Enough that they share the database's syncs; a message that waits for its turn takes no memory beside itself. */
 const acceptedAtOnce = 64;
-/** As many as there may be open jobs. */
-const mostWaiting = 10_000;
+/** As many as there may be open jobs, and as many more as any other node processes. */
+export const mostMessages = 11_000;
 
 /** The messages of an archive node: each is handed to the archive, waits for its job, and ends as the job does. */
 export class ArchiveMessages {
@@ -44,6 +43,10 @@ export class ArchiveMessages {
   /** Says which open job a message is about. */
   resume(msg: Message, submission: Submission): void {
     this.#resumed.set(msg, submission);
+  }
+
+  wasAccepted(msg: Message): boolean {
+    return this.#resumed.has(msg);
   }
 
   /** Ends the jobs that wait for something. */
@@ -94,22 +97,10 @@ export class ArchiveMessages {
   }
 
   async #accept(job: Job): Promise<Submission> {
-    if (this.#accepting.waiting >= mostWaiting) {
-      const operation = { operation: "archive", surface: "disk", acts: false } as const;
-      throw errorBeforeSending(operation, "messagesFull", { most: mostWaiting });
-    }
     return await new Promise((resolve, reject) => {
-      const run = (): Promise<void> => this.#submit(job).then(resolve, reject);
+      const run = (): Promise<void> => this.#options.submit(job).then(resolve, reject);
       this.#accepting.add({ run });
     });
-  }
-
-  /** The node may have been closed before the message's turn came: its store is gone by then, which is no fault of the settings. */
-  async #submit(job: Job): Promise<Submission> {
-    if (job.signal.aborted) {
-      throw new DimensionerError("cancelledClose", diskFacts);
-    }
-    return await this.#options.submit(job);
   }
 
   /** Makes the message ready for being sent again, and returns the error that says whether it may. */

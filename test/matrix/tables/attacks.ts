@@ -18,15 +18,21 @@ export const attacks: Readonly<Record<string, OtherTest>> = {
     file: "attacks/messages-at-work.test.ts",
     title: "end in ERR_QUEUE_FULL while a node is processing 1,000 others",
   },
-  "messages with more data than fits into the memory": {
-    holds: "ERR_QUEUE_FULL beyond 1,000 MB of Buffers, texts and exact answers in one node.",
+  "messages with 1,000 MB of data": {
+    holds:
+      "ERR_QUEUE_FULL beyond that in one node; messages without data and those of resumed archive jobs are processed.",
     file: "attacks/messages-at-work.test.ts",
     title: "end in ERR_QUEUE_FULL while a node holds 1 GB of data in others",
   },
-  "messages for an archive whose database does not answer": {
-    holds: "ERR_QUEUE_FULL beyond 10,000 that wait; a deploy ends them in ERR_CANCELLED.",
+  "downloads of 1,000 MB into Buffers": {
+    holds: "ERR_QUEUE_FULL beyond that in one node.",
     file: "attacks/messages-at-work.test.ts",
-    title: "end in ERR_QUEUE_FULL while 10,000 wait until an archive's database has accepted them",
+    title: "end in ERR_QUEUE_FULL where their downloads would hold more than 1 GB",
+  },
+  "messages for the same archive job without an end": {
+    holds: "ERR_QUEUE_FULL beyond 11,000 in one node; a deploy ends them in ERR_CANCELLED.",
+    file: "attacks/messages-at-work.test.ts",
+    title: "end in ERR_QUEUE_FULL while an archive is processing 11,000 others",
   },
   "30 messages at once in every node": {
     holds: "Node.js prints no warning.",

@@ -21,11 +21,6 @@ export class TaskQueue {
     this.#paceMs = paceMs;
   }
 
-  /** The number of tasks that wait for their turn. */
-  get waiting(): number {
-    return this.#first.size + this.#others.size;
-  }
-
   /** Runs a task at once or in its turn; returns whether it has started. */
   add(task: Task, goesFirst = false): boolean {
     if (this.#free === 0) {
