@@ -11,7 +11,7 @@ import { readMedia } from "../../src/runtime/archive/archive-facts.ts";
 import { HeldUpWarnings } from "../../src/runtime/archive/held-up-warnings.ts";
 import { HeldUpLog } from "../../src/runtime/archive/held-up-log.ts";
 import { readIntent, readPart } from "../../src/runtime/archive/archive-intent.ts";
-import { checkKept, restoreKept } from "../../src/runtime/archive/kept-properties.ts";
+import { checkKept } from "../../src/runtime/archive/kept-properties.ts";
 import { ArchiveMessages, mostMessages } from "../../src/runtime/archive/archive-messages.ts";
 import { isDeployed, jobCloud, jobDevice, jobDevices } from "../../src/runtime/archive/archive-node.ts";
 import { ArchiveStatus } from "../../src/runtime/archive/archive-status.ts";
@@ -96,7 +96,7 @@ export default function (RED: NodeAPI): void {
 
     const resume = async (submission: Submission): Promise<void> => {
       const msg: Message = { _msgid: RED.util.generateId(), resumed: true };
-      restoreKept(RED, msg, (await submission.kept()) ?? {});
+      Object.assign(msg, await submission.kept());
       messages.resume(msg, submission);
       this.receive(msg);
     };

@@ -102,15 +102,23 @@ describe("A7: messages that come faster than they end", () => {
       const hung = await startServer(() => undefined);
       const flow = await TestFlow.start(
         [
-          { id: "cloud", type: "dimensioner-cloud", baseUrl: hung.origin, timeout: 60 },
+          { id: "cloud", name: "A", type: "dimensioner-cloud", baseUrl: hung.origin, timeout: 60 },
           storeNode(folder, "store"),
-          { id: "archive", z: "tab", type: "dimensioner-archive", store: "store", cloud: "cloud", wait: 600 },
+          {
+            id: "archive",
+            z: "tab",
+            type: "dimensioner-archive",
+            store: "store",
+            cloudFrom: "site",
+            wait: 600,
+          },
         ],
         { cloud: { token: "known" } },
       );
       try {
-        const first = Array.from({ length: 11_000 }, () => flow.start("archive", { transactionId: "1" }));
-        const { error } = await flow.run("archive", { transactionId: "1" });
+        const msg = () => ({ transactionId: "1", site: "A" });
+        const first = Array.from({ length: 11_000 }, () => flow.start("archive", msg()));
+        const { error } = await flow.run("archive", msg());
         assert.equal(error?.code, "ERR_QUEUE_FULL");
         assert.match(error.message, /11000 messages/);
         const stopped = flow.stop();

@@ -175,26 +175,6 @@ describe("dimensioner-archive, deployed while jobs are open", () => {
     });
   });
 
-  for (const keep of ["items[msg.index].name, index", "index, items[msg.index].name"]) {
-    it(`keeps what ${keep} names in the message`, async () => {
-      await withFolder(async (root) => {
-        const node = archive(root, { wait: 600, keep });
-        const test = await suite.start(root, node);
-        const items = ["A", "B", "C"].map((name) => ({ name, secret: name }));
-        const running = test.start("node", { transactionId: "1", index: 1, items });
-        await test.untilStatus("node", ({ fill }) => fill === "yellow");
-        await test.deploy([...suite.configs(root), node], credentials);
-        await running;
-        suite.addVideo("1");
-        const { error, msg } = await nextEnd(test, "node");
-        assert.deepEqual(
-          [error, msg["index"], Object.entries(msg["items"] ?? {})],
-          [undefined, 1, [["1", { name: "B" }]]],
-        );
-      });
-    });
-  }
-
   // The node that is to go on is there before, and only a full deploy restarts it.
   const tab = { id: "tab-old", type: "tab" };
   const subflow = { id: "flow", type: "subflow", name: "archive", in: [{ wires: [{ id: "old" }] }], out: [] };

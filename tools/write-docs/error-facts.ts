@@ -108,7 +108,7 @@ export const errorFacts: Readonly<Record<ErrorCode, ErrorFacts>> = {
     when: "Too much is waiting: commands for this device (its queue limit), messages in one node (1,000; in **evidence** 100, in **archive** 11,000), their data (1,000 MB), or open archive jobs in a store (10,000).",
     outcomes: ["not-sent"],
     remedy:
-      "Send fewer at once, hand over large media as files, or raise the queue limit in the config node if it is the queue of a device. Nothing was sent to the device.",
+      "Send fewer at once, hand over large media as files, or raise the queue limit in the config node if it is the queue of a device. No command was sent.",
   },
   ERR_EXPIRED: {
     when: "The command waited longer for its turn than the config node allows. Or a part of a sequence reached **archive** too late: archive it with a separate message.",

@@ -13,7 +13,7 @@ interface Holder {
 export class MessageMemory {
   readonly #call: Operation;
   /** By job, because a flow may send the same message twice. */
-  readonly #bytes = new Map<Holder, number>();
+  readonly #held = new Map<Holder, { readonly message: number; readonly all: number }>();
   #sum = 0;
 
   constructor(call: Operation) {
@@ -22,21 +22,23 @@ export class MessageMemory {
 
   /** Counts what a job's message has, and what it has downloaded so far. Throws ERR_QUEUE_FULL if there is no room beside the others. */
   hold(job: Holder, downloadedBytes = 0): void {
-    const bytes = bytesOf(job.msg) + downloadedBytes;
-    const others = this.#sum - (this.#bytes.get(job) ?? 0);
-    if (bytes > 0 && others > 0 && others + bytes > mostBytes) {
+    const held = this.#held.get(job);
+    const message = held?.message ?? bytesOf(job.msg);
+    const all = message + downloadedBytes;
+    const others = this.#sum - (held?.all ?? 0);
+    if (all > 0 && others > 0 && others + all > mostBytes) {
       throw errorBeforeSending(this.#call, "messagesLarge", {
         limit: phrase("megabytes", { count: mostBytes / 1e6 }),
       });
     }
-    this.#bytes.set(job, bytes);
-    this.#sum = others + bytes;
+    this.#held.set(job, { message, all });
+    this.#sum = others + all;
   }
 
   /** Does nothing for a job that was not counted. */
   delete(job: Holder): void {
-    this.#sum -= this.#bytes.get(job) ?? 0;
-    this.#bytes.delete(job);
+    this.#sum -= this.#held.get(job)?.all ?? 0;
+    this.#held.delete(job);
   }
 }
 

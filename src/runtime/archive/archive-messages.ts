@@ -98,9 +98,17 @@ export class ArchiveMessages {
 
   async #accept(job: Job): Promise<Submission> {
     return await new Promise((resolve, reject) => {
-      const run = (): Promise<void> => this.#options.submit(job).then(resolve, reject);
+      const run = (): Promise<void> => this.#submit(job).then(resolve, reject);
       this.#accepting.add({ run });
     });
+  }
+
+  /** The node may have been closed before the message's turn came: what it needs is gone by then. */
+  async #submit(job: Job): Promise<Submission> {
+    if (job.signal.aborted) {
+      throw new DimensionerError("cancelledClose", diskFacts);
+    }
+    return await this.#options.submit(job);
   }
 
   /** Makes the message ready for being sent again, and returns the error that says whether it may. */

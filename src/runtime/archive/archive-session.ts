@@ -74,6 +74,7 @@ export class ArchiveSession {
 
   /** Opens the archive and resumes its open jobs. Throws ERR_FILE, ERR_STORE or ERR_CONFIG. */
   async open(): Promise<JobRunner> {
+    this.#closing.signal.throwIfAborted();
     const opening = this.#session ?? this.#begin();
     this.#session = opening;
     let session: Session;

@@ -7,7 +7,6 @@ import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import type { HeldUp } from "../../model/shapes.ts";
 import type { Message } from "../messages.ts";
 import { translateError } from "../status/translate.ts";
-import { restoreKept } from "./kept-properties.ts";
 import type { ArchiveStatus } from "./archive-status.ts";
 
 interface WarningOptions {
@@ -98,8 +97,7 @@ export class HeldUpWarnings {
   async #send({ job }: RunningJob, payload: HeldUp): Promise<void> {
     const kept = await this.#options.keptOf(job.id);
     if (!this.#isClosed) {
-      const msg: Message = { _msgid: this.#RED.util.generateId() };
-      restoreKept(this.#RED, msg, kept);
+      const msg: Message = { _msgid: this.#RED.util.generateId(), ...kept };
       this.#node.send([null, { ...msg, payload }]);
     }
   }

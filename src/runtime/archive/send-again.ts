@@ -77,7 +77,7 @@ function putIntent(
   intent: Intent,
   { job, properties }: { readonly job: OpenJob; readonly properties: IntentProperties },
 ): boolean {
-  // The kept ones are on it, by their expressions.
+  // The kept ones are on it.
   const { payload, ...again } = messageOf({ ...intent, keep: {} }, job.transactionId);
   Object.assign(msg, again);
   const { cloudFrom, transactionId, transactionIdType, contentType, contentTypeType, expect, expectType } =
