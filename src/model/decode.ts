@@ -41,9 +41,9 @@ const emptyText = v.pipe(
   v.transform(() => null),
 );
 const numberInWords = v.pipe(v.string(), v.trim(), v.decimal(), v.transform(Number));
-const wireDecimal = v.optional(v.nullable(v.union([emptyText, numberInWords, v.number()])), null);
+const wireDecimal = v.optional(v.nullable(v.union([v.number(), emptyText, numberInWords])), null);
 const integerInWords = v.pipe(v.string(), v.trim(), v.regex(/^-?\d{1,9}$/), v.transform(Number));
-const wireCode = v.pipe(v.union([integerInWords, v.number()]), v.integer());
+const wireCode = v.pipe(v.union([v.number(), integerInWords]), v.integer());
 const wireId = v.pipe(v.union([v.string(), v.number()]), v.transform(String), v.nonEmpty());
 
 /** A text that some surfaces send as a number. */

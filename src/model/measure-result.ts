@@ -132,8 +132,12 @@ const earlierNames: ReadonlyMap<string, string> = new Map([
 export function decodeMeasureResult(value: unknown, source: MeasureSource): MeasureResult {
   const fields = source === "earlier-device" ? rename(value) : value;
   const result = decode(wireResult, fields);
-  const { errorCode, objectCount, measuredObjects } = result;
-  if (errorCode === 0) {
+  const { errorCode, objectCount, measuredObjects, weight } = result;
+  const figures = [
+    weight,
+    ...measuredObjects.flatMap(({ length, width, height }) => [length, width, height]),
+  ];
+  if (errorCode === 0 && (measuredObjects.length === 0 || figures.includes(null))) {
     decode(wireFigures, fields);
   }
   const ok =
