@@ -5,7 +5,6 @@ import type { FindMissing } from "../../archive/jobs/steps/media-source.ts";
 import type { RunningJob } from "../../archive/jobs/run/running-job.ts";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import type { HeldUp } from "../../model/shapes.ts";
-import type { Message } from "../messages.ts";
 import { translateError } from "../status/translate.ts";
 import type { ArchiveStatus } from "./archive-status.ts";
 
@@ -97,8 +96,7 @@ export class HeldUpWarnings {
   async #send({ job }: RunningJob, payload: HeldUp): Promise<void> {
     const kept = await this.#options.keptOf(job.id);
     if (!this.#isClosed) {
-      const msg: Message = { _msgid: this.#RED.util.generateId(), ...kept };
-      this.#node.send([null, { ...msg, payload }]);
+      this.#node.send([null, { _msgid: this.#RED.util.generateId(), ...kept, payload }]);
     }
   }
 
