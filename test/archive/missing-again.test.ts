@@ -76,6 +76,16 @@ for (const kind of ["SQLite", "PostgreSQL"]) {
         assert.deepEqual([payload instanceof Object && "source" in payload, transactionId], [true, "1"]);
       }));
 
+    it("is the record, and not what was kept of another payload", () =>
+      archiving(kind, async (given) => {
+        await given.post("1");
+        given.cloud.have = [];
+        const keep = { payload: { shift: "early" } };
+        await failed(given, given.opened.runner.submit({ ...intentOf("1"), keep }));
+        const again = await againOf(given);
+        assert.match(intentOfMessage(again).measurement ?? "", /"source": "webhook"/);
+      }));
+
     it("is nothing if media came with its message, although the record is there", () =>
       archiving(kind, async (given) => {
         await given.post("1");

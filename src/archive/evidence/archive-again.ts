@@ -104,6 +104,10 @@ export function againOf(
     return null;
   }
   const again = messageOf(intent, transactionId);
-  const hasAnswer = intent.measurement !== null || intent.raw !== null;
-  return hasAnswer ? again : { ...otherwise, ...again };
+  if (intent.measurement !== null || intent.raw !== null) {
+    return again;
+  }
+  // The record is the measurement, not what was kept of another payload.
+  const record = otherwise !== null && "payload" in otherwise ? { payload: otherwise.payload } : {};
+  return { ...otherwise, ...again, ...record };
 }
