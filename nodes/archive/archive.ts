@@ -88,7 +88,7 @@ export default function (RED: NodeAPI): void {
         return false;
       }
       try {
-        return job.intent.origin === null || jobCloud(RED, clouds, properties.cloudFrom, job) !== undefined;
+        return job.intent.origin === null || jobCloud(clouds, job) !== undefined;
       } catch {
         return false;
       }
@@ -111,7 +111,7 @@ export default function (RED: NodeAPI): void {
       node: this.id,
       store: () => storeOf(RED, properties.store, operationOf("config")),
       concurrency: () => readConcurrency(operationOf("config")),
-      cloud: (job) => jobCloud(RED, clouds, properties.cloudFrom, job),
+      cloud: (job) => jobCloud(clouds, job),
       device: (job) => jobDevices(RED, job.intent),
       findMissing: missingMedia,
       // An archive saves files as well: a message may name a file that another archive has archived.

@@ -229,6 +229,19 @@ describe("dimensioner-archive, deployed while jobs are open", () => {
     }
   }
 
+  it("has after a deploy the cloud that a message has chosen with an element of a list", async () => {
+    await withFolder(async (root) => {
+      const node = archive(root, { cloud: "", cloudFrom: "sites[msg.index]", wait: 600 });
+      const test = await suite.start(root, node);
+      const running = test.start("node", { transactionId: "1", sites: ["A", "B"], index: 1 });
+      await test.untilStatus("node", ({ fill }) => fill === "yellow");
+      await test.deploy([...suite.configs(root), node], credentials);
+      await running;
+      suite.addVideo("1");
+      assert.equal((await nextEnd(test, "node")).error, undefined);
+    });
+  });
+
   it("lets a message choose the cloud, also after a deploy, and asks no other cloud for a job", async () => {
     await withFolder(async (root) => {
       const test = await suite.start(root, archive(root, { cloud: "", cloudFrom: "site", wait: 600 }));

@@ -6,7 +6,7 @@ import type { Ownership, RecordingStatus } from "../config/device-recording.ts";
 import type { Message, Outputs } from "../messages.ts";
 import { formatFigures } from "../status/sizes.ts";
 import { longestText, type NodeStatus } from "../status/node-status.ts";
-import type { Target } from "../config/config-choice.ts";
+import type { Target } from "../config/target.ts";
 import type { Job } from "./serve.ts";
 
 interface Measured {

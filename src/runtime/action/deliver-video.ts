@@ -1,4 +1,4 @@
-import type { Target } from "../config/config-choice.ts";
+import type { Target } from "../config/target.ts";
 import type { Message, Outputs } from "../messages.ts";
 import type { Job } from "./serve.ts";
 

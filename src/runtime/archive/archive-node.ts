@@ -10,7 +10,6 @@ import { field, phrase } from "../../errors/interpolation.ts";
 import type { ArchivedPackage } from "../../model/shapes.ts";
 import { deviceChoice, type ConfigChoice } from "../config/config-choice.ts";
 import { deployed } from "../config/deployed.ts";
-import type { Message } from "../messages.ts";
 
 /** The package as an archive node puts it on msg.payload. `linkTo` gives the address of a package on the evidence page. */
 export function describePackage(
@@ -40,16 +39,10 @@ export function describePackage(
  * other cloud is used in its place.
  */
 export function jobCloud(
-  RED: NodeAPI,
   clouds: ConfigChoice<CloudClient>,
-  cloudFrom: string,
   { intent: { cloudName, origin } }: OpenJob,
 ): MediaSource {
-  const msg: Message = { _msgid: "" };
-  if (cloudName !== null && cloudFrom.trim() !== "") {
-    RED.util.setMessageProperty(msg, cloudFrom.trim(), cloudName, true);
-  }
-  const { client } = clouds.choose({ msg }, "archive", false);
+  const { client } = clouds.chooseNamed(cloudName, "archive", false);
   if (client.peer.origin !== origin) {
     throw new DimensionerError(
       "configInvalid",
@@ -72,11 +65,8 @@ export function jobDevice(
   RED: NodeAPI,
   id: string,
 ): DeviceSource & { readonly hasImages: boolean; readonly takesReferences: boolean } {
-  const { client, recordings, deviceKey } = deviceChoice(RED, { device: id, deviceFrom: "" }).choose(
-    { msg: { _msgid: "" } },
-    "archive",
-    false,
-  );
+  const devices = deviceChoice(RED, { device: id, deviceFrom: "" });
+  const { client, recordings, deviceKey } = devices.chooseNamed(null, "archive", false);
   return {
     peer: client.peer,
     hasImages: client.generation === "newer",

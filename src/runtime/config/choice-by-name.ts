@@ -38,7 +38,12 @@ export class ChoiceByName {
     if (name === undefined) {
       return undefined;
     }
-    if (typeof name !== "string" || name.trim() === "") {
+    return typeof name === "string" ? this.named(name, operation) : this.#refuse(operation, name, "none");
+  }
+
+  /** Throws ERR_INPUT if it is not the name of exactly one node. */
+  named(name: string, operation: Operation): Node {
+    if (name.trim() === "") {
       return this.#refuse(operation, name, "none");
     }
     const [node, second] = this.#deployed(name);

@@ -4,12 +4,12 @@ import type { DeviceClient } from "../../device/client.ts";
 import type { Surface } from "../../errors/dimensioner-error.ts";
 import { phrase } from "../../errors/interpolation.ts";
 import { deviceKeyOf, type Peer } from "../../http/call.ts";
-import { unknownInstrument, type Instrument } from "../../model/instrument.ts";
+import { unknownInstrument } from "../../model/instrument.ts";
 import { errorBeforeSending, type Operation } from "../failure.ts";
 import type { Message } from "../messages.ts";
 import { ChoiceByName } from "./choice-by-name.ts";
 import type { Access, ConfigNode } from "./config-node.ts";
-import type { Recordings } from "./recordings.ts";
+import type { Target } from "./target.ts";
 
 /** The message for which a client is selected. */
 interface Requester {
@@ -18,28 +18,7 @@ interface Requester {
   device?: string;
 }
 
-/** The device or cloud that a message is for. */
-export interface Target {
-  /** The operation, as errors name it. */
-  readonly operation: Operation;
-  /** The config node's id, and its name or, if it has none, its address. */
-  readonly id: string;
-  readonly name: string;
-  /** The key of the device in the command queues and the recordings. */
-  readonly deviceKey: string;
-  /** The registration code of a device behind the cloud. */
-  readonly deviceReference?: string;
-  readonly recordings: Recordings;
-  /** Serial number and certificate of the device, as far as they are known. */
-  readonly instrument: Instrument;
-}
-
 type Chosen<TClient> = Target & { readonly client: TClient };
-
-/** The target of a command to a device through the selected cloud. */
-export function throughCloud(cloud: Target, peer: Peer, deviceReference: string): Target {
-  return { ...cloud, deviceReference, deviceKey: deviceKeyOf(peer, deviceReference) };
-}
 
 export function deviceChoice(
   RED: NodeAPI,
@@ -91,7 +70,17 @@ export class ConfigChoice<TClient extends { readonly peer: Peer }> {
   /** Selects the config node for a message. Throws ERR_CONFIG, or ERR_INPUT if the message names no deployed node. */
   choose(requester: Requester, operation: string, acts: boolean): Chosen<TClient> {
     const unknown: Operation = { operation, acts, surface: "config" };
-    const node = this.#byName?.find(requester.msg, unknown) ?? this.#RED.nodes.getNode(this.#id);
+    return this.#choose(this.#byName?.find(requester.msg, unknown), unknown, requester);
+  }
+
+  /** Selects the config node that an earlier message has selected by its name; null for the node's own. Throws like choose. */
+  chooseNamed(name: string | null, operation: string, acts: boolean): Chosen<TClient> {
+    const unknown: Operation = { operation, acts, surface: "config" };
+    return this.#choose(name === null ? undefined : this.#byName?.named(name, unknown), unknown);
+  }
+
+  #choose(named: Node | undefined, unknown: Operation, requester: { device?: string } = {}): Chosen<TClient> {
+    const node = named ?? this.#RED.nodes.getNode(this.#id);
     const access = this.#access(node);
     if (node === null || access === undefined) {
       throw errorBeforeSending(unknown, "configMissing", { what: phrase(this.#what) });
@@ -112,7 +101,7 @@ export class ConfigChoice<TClient extends { readonly peer: Peer }> {
       id,
       name,
       deviceKey: deviceKeyOf(peer),
-      operation: { operation, acts, surface: peer.surface },
+      operation: { ...unknown, surface: peer.surface },
     };
   }
 
