@@ -6,22 +6,77 @@ describe("dimensioner-archive, and the message of a job after a deploy", () => {
   const suite = new ArchiveSuite();
 
   const items = ["A", "B", "C"].map((name) => ({ name, secret: name }));
-  for (const [keep, more, kept] of [
-    ["items[msg.index].name, index", { items, index: 1 }, { items: [null, { name: "B" }], index: 1 }],
-    ["index, msg.items[msg.index].name", { items, index: 1 }, { items: [null, { name: "B" }], index: 1 }],
-    ["items[msg.index].name, items[0]", { items }, { items: [items[0]] }],
-    ["items[0].name, items", { items }, { items }],
-    ["order, order.lines[0].id", { order: { lines: [{ id: 1 }] } }, { order: { lines: [{ id: 1 }] } }],
-    ["order.id.text, order.none.none", { order: { id: 1 } }, {}],
-    ["ids[msg.id]", { ids: { 200000000: "B" }, id: 200_000_000 }, { ids: { 200000000: "B" } }],
-    ["ids[msg.id]", { ids: { [`"'].a['`]: "B" }, id: `"'].a['` }, { ids: { [`"'].a['`]: "B" } }],
-    ["constructor.name, __proto__.name, order", { order: 1 }, { order: 1 }],
+  const order = { id: 1, name: "A", lines: [{ id: 1 }] };
+  const orders: object[] = [];
+  orders[8_000_000] = { id: 1 };
+  const shaped = JSON.parse('{ "index": { "toString": 1, "valueOf": 1 } }') as object;
+  const polluting = JSON.parse('{ "order": { "__proto__": { "isKept": true } } }') as object;
+  for (const [which, keep, message, kept] of [
+    [
+      "an element of a list",
+      "items[msg.index].name, index",
+      { items, index: 1 },
+      { items: { 1: { name: "B" } }, index: 1 },
+    ],
+    [
+      "an element, with the name of its index behind",
+      "index, msg.items[msg.index].name",
+      { items, index: 1 },
+      { items: { 1: { name: "B" } }, index: 1 },
+    ],
+    [
+      "an element whose index it lacks",
+      "items[msg.index].name, items[0]",
+      { items },
+      { items: { 0: items[0] } },
+    ],
+    [
+      "an element far behind",
+      "orders[msg.id].id",
+      { orders, id: 8_000_000 },
+      { orders: { 8000000: { id: 1 } } },
+    ],
+    [
+      "the length of a list",
+      "items[0].name, items.length",
+      { items },
+      { items: { 0: { name: "A" }, length: 3 } },
+    ],
+    [
+      "a group of a match",
+      "match.groups.id",
+      { match: /(?<id>\d+)/.exec("A12") },
+      { match: { groups: { id: "12" } } },
+    ],
+    ["a list after its element", "items[0].name, items", { items }, { items }],
+    ["two properties of an object", "order.id, order.name", { order }, { order: { id: 1, name: "A" } }],
+    ["a property after its object", "order, order.lines[0].id", { order }, { order }],
+    ["no property of a number", "order.id.text, order.none.none", { order }, {}],
+    [
+      "a number in an object",
+      "ids[msg.id]",
+      { ids: { 200000000: "B" }, id: 200_000_000 },
+      { ids: { 200000000: "B" } },
+    ],
+    [
+      "quotation marks",
+      "ids[msg.id]",
+      { ids: { [`"'].a['`]: "B" }, id: `"'].a['` },
+      { ids: { [`"'].a['`]: "B" } },
+    ],
+    [
+      "nothing that an object would lead to",
+      "items[msg.index], index.toString",
+      { items, ...shaped },
+      { index: { toString: 1 } },
+    ],
+    ["no prototype", "constructor.name, __proto__.name, order.__proto__.isKept", { ...polluting }, {}],
   ] as const) {
-    it(`has of ${JSON.stringify(more)} what ${keep} names`, async () => {
+    it(`has ${which}: ${keep}`, async () => {
       await withFolder(async (root) => {
         const node = archive(root, { wait: 600, keep });
         const test = await suite.start(root, node);
-        const running = test.start("node", { transactionId: "1", ...more });
+        const running = test.start("node", { transactionId: "1", ...message });
         await test.untilStatus("node", ({ fill }) => fill === "yellow");
         await test.deploy([...suite.configs(root), node], credentials);
         await running;

@@ -175,6 +175,22 @@ describe("dimensioner-archive, sent again what has ended in an error", () => {
     });
   });
 
+  for (const [keep, isWhole, ids] of [
+    ["id", true, { 200000000: "1" }],
+    ["", false, undefined],
+  ] as const) {
+    it(`${isWhole ? "has" : "is not asked for after a deploy without"} the index that a setting reads`, async () => {
+      await withFolder(async (root) => {
+        const node = { ...archive(root, { ...sentTwice, keep, transactionId: "ids[msg.id]" }), folder: root };
+        const test = await suite.start(root, node);
+        const given = { ids: { 200000000: "1" }, id: 200_000_000, payload: record };
+        const { error, msg } = await endResumed(test, node, given);
+        assert.deepEqual([error?.code, error?.cause.retryable], ["ERR_MEDIA_INCOMPLETE", isWhole]);
+        assert.deepEqual(msg["ids"], ids);
+      });
+    });
+  }
+
   it("leaves out after a deploy the video of another parcel", async () => {
     await withFolder(async (root) => {
       suite.addVideo("1");

@@ -5,6 +5,7 @@ import { isTooDeepToCopy } from "../action/message-depth.ts";
 import { checkNamedProperty } from "../config/property-setting.ts";
 import { errorBeforeSending, type Operation } from "../failure.ts";
 import type { Message } from "../messages.ts";
+import { pathOf, putAt, valueAt } from "./message-paths.ts";
 
 /** Properties that always survive a restart. */
 const alwaysKept = ["transactionId", "transactionReference", "topic"];
@@ -31,12 +32,15 @@ export function readKept({ RED, msg, operation, keep }: KeptReader): Record<stri
   const refuse = (name: string, problem: Phrase) =>
     errorBeforeSending(operation, "inputValue", { field: verbatim(`msg.${name}`), value: "…", problem });
   const kept: Record<string, unknown> = {};
+  let length = 0;
   for (const name of [...alwaysKept, ...commaSeparated(keep)]) {
     checkNamedProperty(RED, { field: "keep", name }, operation);
-    keepPart(kept, msg, pathOf(RED, name, msg));
-    let length: number;
     try {
-      ({ length } = JSON.stringify(kept));
+      const path = pathOf(RED, msg, name);
+      const value = valueAt(msg, path);
+      if (value !== undefined && putAt(kept, path, value)) {
+        length += JSON.stringify([path, value]).length;
+      }
     } catch {
       throw refuse(name, phrase("notPlain"));
     }
@@ -49,36 +53,4 @@ export function readKept({ RED, msg, operation, keep }: KeptReader): Record<stri
     throw errorBeforeSending(operation, "messageTooDeep");
   }
   return kept;
-}
-
-/** The keys that lead to a property; none if its name refers to another one that the message does not have, as in items[msg.index]. */
-function pathOf(RED: NodeAPI, name: string, msg: Message): readonly (string | number)[] {
-  try {
-    return RED.util.normalisePropertyExpression(name.replace(/^msg\./, ""), msg);
-  } catch {
-    return [];
-  }
-}
-
-/** Adds to `kept` what the keys lead to in a message, inside of objects and lists like those of the message. */
-function keepPart(kept: object, msg: object, [key, ...rest]: readonly (string | number)[]): void {
-  // A key __proto__ would not become a property.
-  if (key === undefined || key === "__proto__") {
-    return;
-  }
-  const value: unknown = Reflect.get(msg, key);
-  const before: unknown = Object.hasOwn(kept, key) ? Reflect.get(kept, key) : undefined;
-  if (rest.length === 0 && value !== undefined) {
-    Reflect.set(kept, key, value);
-  } else if (isContainer(value) && before !== value) {
-    const inside = isContainer(before) ? before : Array.isArray(value) ? [] : {};
-    keepPart(inside, value, rest);
-    if (Object.keys(inside).length > 0) {
-      Reflect.set(kept, key, inside);
-    }
-  }
-}
-
-function isContainer(value: unknown): value is object {
-  return typeof value === "object" && value !== null;
 }

@@ -9,6 +9,7 @@ import type { MediaItem } from "../../model/shapes.ts";
 import type { Message } from "../messages.ts";
 import { measurementOf, readMedia } from "./archive-facts.ts";
 import type { IntentProperties } from "./archive-intent.ts";
+import { pathOf, putAt } from "./message-paths.ts";
 
 // A message that archive has called retryable is sent again: without what it was archived from, its package would be
 // called complete and would lack it.
@@ -52,12 +53,8 @@ export async function putBack(
 ): Promise<unknown> {
   const { job, root } = running;
   const texts = await root.jobs.texts(job.id).catch(() => undefined);
-  let isWhole = false;
-  try {
-    isWhole = texts !== undefined && putIntent(RED, msg, { ...job.intent, ...texts }, { job, properties });
-  } catch {
-    // A setting reads from where nothing can be put, such as items[msg.index].
-  }
+  const isWhole =
+    texts !== undefined && putIntent(RED, msg, { ...job.intent, ...texts }, { job, properties });
   const hasMedia = job.lost.size > 0 || [...job.items.keys()].some((slot) => positionOf(slot) !== null);
   if (!(error instanceof DimensionerError) || (isWhole && !hasMedia)) {
     return error;
@@ -70,7 +67,7 @@ export async function putBack(
   return new DimensionerError(error.sentence, { ...details, retryable: false, cause }, values);
 }
 
-/** Returns false if the measurement cannot be put back. */
+/** Returns false if something cannot be put back: the measurement, or what a setting reads from items[msg.index] if msg.index is lost. */
 function putIntent(
   RED: NodeAPI,
   msg: Message,
@@ -88,13 +85,12 @@ function putIntent(
     { name: contentType, type: contentTypeType, value: intent.contentType },
     { name: expect, type: expectType, value: intent.media === "list" ? intent.expect.join(", ") : null },
   ];
-  for (const { name, type, value } of read) {
-    if (type === "msg" && name !== "" && value !== null) {
-      RED.util.setMessageProperty(msg, name, value, true);
-    }
-  }
+  const isRead = read
+    .filter(({ name, type, value }) => type === "msg" && name !== "" && value !== null)
+    .map(({ name, value }) => putAt(msg, pathOf(RED, msg, name), value))
+    .every(Boolean);
   if (payload !== undefined && measurementOf(msg.payload) === null) {
     msg[msg.payload === undefined ? "payload" : "measurement"] = payload;
   }
-  return intent.measurement === null || payload !== undefined;
+  return isRead && (intent.measurement === null || payload !== undefined);
 }
