@@ -242,6 +242,50 @@ describe("dimensioner-archive, deployed while jobs are open", () => {
     });
   });
 
+  for (const cloudFrom of ["site", ""]) {
+    it(`asks another account for no job that is continued by a node with the cloud from ${cloudFrom || "no message"}`, async () => {
+      await withFolder(async (root) => {
+        const node = archive(root, { cloudFrom: "site", wait: 600 });
+        const test = await suite.start(root, node);
+        const running = test.start("node", { transactionId: "1", site: "B" });
+        await test.untilStatus("node", ({ fill }) => fill === "yellow");
+        // Both are at the same address.
+        const [own, chosen] = suite.clouds();
+        const next = archive(root, { cloudFrom, wait: 600 }, "next");
+        const without = { ...credentials, cloud: { token: "of another account" } };
+        const isBack = [own, chosen, storeNode(root), next].filter((one) => one !== undefined);
+        const isGone = isBack.map((one) => (one === chosen ? { ...one, name: "C" } : one));
+        await test.deploy(isGone, without);
+        await running;
+        suite.addVideo("1");
+        const done = nextEnd(test, "next");
+        await test.deploy(isBack, without);
+        const { error, msg } = await done;
+        assert.deepEqual([error, msg["transactionId"]], [undefined, "1"]);
+      });
+    });
+  }
+
+  it("keeps a job open while the cloud that its message has chosen has another name", async () => {
+    await withFolder(async (root) => {
+      const node = archive(root, { cloudFrom: "site", wait: 600 });
+      const test = await suite.start(root, node);
+      const running = test.start("node", { transactionId: "1", site: "B" });
+      await test.untilStatus("node", ({ fill }) => fill === "yellow");
+      const renamed = suite.clouds().map((one) => ({ ...one, name: "C" }));
+      await test.deploy([...renamed, storeNode(root), node], credentials);
+      await running;
+      await test.untilStatus("node", ({ text }) => text === "check the settings (1)");
+      suite.addVideo("1");
+      const resumed = nextEnd(test, "node");
+      const deployed = test.deploy([...suite.configs(root), node], credentials);
+      assert.equal((await resumed).error?.code, "ERR_CANCELLED");
+      const done = nextEnd(test, "node");
+      await deployed;
+      assert.equal((await done).error, undefined);
+    });
+  });
+
   it("lets a message choose the cloud, also after a deploy, and asks no other cloud for a job", async () => {
     await withFolder(async (root) => {
       const test = await suite.start(root, archive(root, { cloud: "", cloudFrom: "site", wait: 600 }));

@@ -14,7 +14,7 @@ const problems = {
 export class ChoiceByName {
   readonly #RED: NodeAPI;
   readonly #what: "device" | "cloud";
-  /** The expression of the message's property, without `msg.`. */
+  /** The expression of the message's property, without `msg.`; empty if no message selects one. */
   readonly #property: string;
   #named: NamedNodes | undefined;
 
@@ -24,11 +24,19 @@ export class ChoiceByName {
     this.#property = property;
   }
 
+  /** Whether messages may select a node. */
+  get isUsed(): boolean {
+    return this.#property !== "";
+  }
+
   /**
    * Returns undefined if the message does not have the property; throws ERR_INPUT if it is not the name of exactly one
    * node.
    */
   find(msg: Message, operation: Operation): Node | undefined {
+    if (!this.isUsed) {
+      return undefined;
+    }
     const name = readNamedProperty(
       this.#RED,
       msg,
@@ -38,12 +46,7 @@ export class ChoiceByName {
     if (name === undefined) {
       return undefined;
     }
-    return typeof name === "string" ? this.named(name, operation) : this.#refuse(operation, name, "none");
-  }
-
-  /** Throws ERR_INPUT if it is not the name of exactly one node. */
-  named(name: string, operation: Operation): Node {
-    if (name.trim() === "") {
+    if (typeof name !== "string" || name.trim() === "") {
       return this.#refuse(operation, name, "none");
     }
     const [node, second] = this.#deployed(name);
@@ -54,6 +57,12 @@ export class ChoiceByName {
       return this.#refuse(operation, name, "twice");
     }
     return node;
+  }
+
+  /** Returns the only node with this name; undefined if there is none, or another one. */
+  only(name: string): Node | undefined {
+    const [node, second] = this.#deployed(name);
+    return second === undefined ? node : undefined;
   }
 
   #deployed(name: string): readonly Node[] {

@@ -2,7 +2,7 @@ import type { Node, NodeAPI } from "node-red";
 import type { CloudClient } from "../../cloud/client.ts";
 import type { DeviceClient } from "../../device/client.ts";
 import type { Surface } from "../../errors/dimensioner-error.ts";
-import { phrase } from "../../errors/interpolation.ts";
+import { field, phrase } from "../../errors/interpolation.ts";
 import { deviceKeyOf, type Peer } from "../../http/call.ts";
 import { unknownInstrument } from "../../model/instrument.ts";
 import { errorBeforeSending, type Operation } from "../failure.ts";
@@ -39,19 +39,18 @@ export class ConfigChoice<TClient extends { readonly peer: Peer }> {
   readonly #RED: NodeAPI;
   readonly #what: "device" | "cloud";
   readonly #id: string;
-  /** Undefined if messages cannot select another one. */
-  readonly #byName: ChoiceByName | undefined;
+  readonly #byName: ChoiceByName;
 
   constructor(RED: NodeAPI, what: "device" | "cloud", id: string, from: string) {
     this.#RED = RED;
     this.#what = what;
     this.#id = id;
-    this.#byName = from.trim() === "" ? undefined : new ChoiceByName(RED, what, from.trim());
+    this.#byName = new ChoiceByName(RED, what, from.trim());
   }
 
   /** Why every message would fail, as far as it is known at the deploy; undefined if a message may succeed. */
   problem(): "configMissing" | "configInvalid" | undefined {
-    if (this.#byName !== undefined && this.#id === "") {
+    if (this.#byName.isUsed && this.#id === "") {
       return undefined;
     }
     const access = this.#access(this.#RED.nodes.getNode(this.#id));
@@ -70,13 +69,24 @@ export class ConfigChoice<TClient extends { readonly peer: Peer }> {
   /** Selects the config node for a message. Throws ERR_CONFIG, or ERR_INPUT if the message names no deployed node. */
   choose(requester: Requester, operation: string, acts: boolean): Chosen<TClient> {
     const unknown: Operation = { operation, acts, surface: "config" };
-    return this.#choose(this.#byName?.find(requester.msg, unknown), unknown, requester);
+    return this.#choose(this.#byName.find(requester.msg, unknown), unknown, requester);
   }
 
-  /** Selects the config node that an earlier message has selected by its name; null for the node's own. Throws like choose. */
+  /**
+   * Selects the config node that an earlier message has selected by its name, or for null the node's own. Throws ERR_CONFIG, also if not
+   * exactly one node has the name any more: an open job waits for it.
+   */
   chooseNamed(name: string | null, operation: string, acts: boolean): Chosen<TClient> {
     const unknown: Operation = { operation, acts, surface: "config" };
-    return this.#choose(name === null ? undefined : this.#byName?.named(name, unknown), unknown);
+    const node = name === null ? undefined : this.#byName.only(name);
+    if (name !== null && node === undefined) {
+      throw errorBeforeSending(unknown, "configInvalid", {
+        what: phrase(this.#what),
+        field: field(`${this.#what}From`),
+        problem: phrase("jobWaitsFor", { origin: name }),
+      });
+    }
+    return this.#choose(node, unknown);
   }
 
   #choose(named: Node | undefined, unknown: Operation, requester: { device?: string } = {}): Chosen<TClient> {
@@ -108,7 +118,7 @@ export class ConfigChoice<TClient extends { readonly peer: Peer }> {
   /** The same if no config node is required: null if neither the node nor the message names one. */
   chooseIfAny(requester: Requester, operation: string, acts: boolean): Chosen<TClient> | null {
     const unknown: Operation = { operation, acts, surface: "config" };
-    const isNone = this.#id === "" && this.#byName?.find(requester.msg, unknown) === undefined;
+    const isNone = this.#id === "" && this.#byName.find(requester.msg, unknown) === undefined;
     return isNone ? null : this.choose(requester, operation, acts);
   }
 
