@@ -167,6 +167,7 @@ export default function (RED: NodeAPI): void {
       RED,
       properties,
       submit,
+      valuesOf: (msg) => new ValueReader(RED, this, msg, operationOf("disk")),
       status,
       warnings,
       linkTo: (packageId) => linkToPackage(RED, properties.store, packageId),

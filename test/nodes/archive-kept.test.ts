@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { inspect } from "node:util";
 import { withFolder } from "../media/support.ts";
 import { archive, ArchiveSuite, credentials, nextEnd } from "./archive-suite.ts";
 
@@ -10,6 +11,19 @@ describe("dimensioner-archive, and the message of a job after a deploy", () => {
   const orders: object[] = [];
   orders[8_000_000] = { id: 1 };
   const shaped = JSON.parse('{ "index": { "toString": 1, "valueOf": 1 } }') as object;
+  const long = "x".repeat(400_000);
+  /** A setter, and another object for each reader. */
+  class WithAccessor {
+    name = "A";
+    street = "B";
+    get place(): object {
+      return { name: this.name };
+    }
+    set place(_place: object) {
+      this.street = "";
+    }
+  }
+  const withAccessor = new WithAccessor();
   const polluting = JSON.parse('{ "order": { "__proto__": { "isKept": true } } }') as object;
   for (const [which, keep, message, kept] of [
     [
@@ -51,6 +65,21 @@ describe("dimensioner-archive, and the message of a job after a deploy", () => {
     ["a list after its element", "items[0].name, items", { items }, { items }],
     ["two properties of an object", "order.id, order.name", { order }, { order: { id: 1, name: "A" } }],
     ["a property after its object", "order, order.lines[0].id", { order }, { order }],
+    ["an object after its property", "order.id, order", { order }, { order }],
+    [
+      "once what is named several times",
+      "topic, long.text, long",
+      { topic: long, long: { text: long } },
+      { topic: long, long: { text: long } },
+    ],
+    [
+      "no more of an object that it keeps",
+      "made, made.place.name",
+      { made: withAccessor },
+      { made: { name: "A", street: "B" } },
+    ],
+    ["no method", "items, items[msg.key]", { items, key: "push" }, { items }],
+    ["the length of a text", "order.name.length", { order }, { order: { name: { length: 1 } } }],
     ["no property of a number", "order.id.text, order.none.none", { order }, {}],
     [
       "a number in an object",
@@ -76,8 +105,10 @@ describe("dimensioner-archive, and the message of a job after a deploy", () => {
       await withFolder(async (root) => {
         const node = archive(root, { wait: 600, keep });
         const test = await suite.start(root, node);
+        const before = inspect(message, { depth: null });
         const running = test.start("node", { transactionId: "1", ...message });
         await test.untilStatus("node", ({ fill }) => fill === "yellow");
+        assert.equal(inspect(message, { depth: null }), before, "the flow's own objects");
         await test.deploy([...suite.configs(root), node], credentials);
         await running;
         suite.addVideo("1");

@@ -175,6 +175,38 @@ describe("dimensioner-archive, sent again what has ended in an error", () => {
     });
   });
 
+  for (const keep of ["payload.source", "payload.measuredObjects", "payload"]) {
+    it(`has after a deploy the whole measurement, if ${keep} was kept`, async () => {
+      await withFolder(async (root) => {
+        const given = { ...record, measuredObjects: [{ length: 33.5 }], transactionId: 1 };
+        const node = {
+          ...archive(root, { ...sentTwice, keep, transactionId: "payload.transactionId" }),
+          folder: root,
+        };
+        const test = await suite.start(root, node);
+        const { error, msg } = await endResumed(test, node, { payload: given });
+        assert.deepEqual([error?.code, error?.cause.retryable], ["ERR_MEDIA_INCOMPLETE", true]);
+        addPicture();
+        suite.addVideo("1");
+        const { measurement } = await again(test, root, msg);
+        assert.equal(measurement?.sha256, sha256Of(`${JSON.stringify(given, null, 2)}\n`));
+      });
+    });
+  }
+
+  for (const keep of ["order.id", ""]) {
+    const isWhole = keep !== "";
+    it(`is ${isWhole ? "" : "not "}asked for after a deploy if JSONata can${isWhole ? "" : "not"} read the ID again`, async () => {
+      await withFolder(async (root) => {
+        const id = { transactionId: "order.id", transactionIdType: "jsonata" };
+        const node = { ...archive(root, { ...sentTwice, ...id, keep }), folder: root };
+        const test = await suite.start(root, node);
+        const { error } = await endResumed(test, node, { order: { id: "1" }, payload: record });
+        assert.deepEqual([error?.code, error?.cause.retryable], ["ERR_MEDIA_INCOMPLETE", isWhole]);
+      });
+    });
+  }
+
   for (const [keep, isWhole, ids] of [
     ["id", true, { 200000000: "1" }],
     ["", false, undefined],

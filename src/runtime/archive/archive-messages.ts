@@ -5,6 +5,7 @@ import { TaskQueue } from "../../archive/jobs/run/task-queue.ts";
 import type { Archived } from "../../archive/jobs/seal/job-results.ts";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import type { Job } from "../action/serve.ts";
+import type { ValueReader } from "../action/values.ts";
 import type { Message, Outputs } from "../messages.ts";
 import type { IntentProperties } from "./archive-intent.ts";
 import { describePackage } from "./archive-node.ts";
@@ -17,6 +18,8 @@ interface MessagesOptions {
   readonly properties: IntentProperties;
   /** Hands a message to the archive; resolves once its job is in the database. */
   readonly submit: (job: Job) => Promise<Submission>;
+  /** Reads what settings say of a message. */
+  readonly valuesOf: (msg: Message) => ValueReader;
   readonly status: ArchiveStatus;
   readonly warnings: HeldUpWarnings;
   /** The address of a package on the evidence page; null if there is none. */
@@ -113,9 +116,8 @@ export class ArchiveMessages {
 
   /** Makes the message ready for being sent again, and returns the error that says whether it may. */
   async #endOf({ running, isResumed }: Submission, { msg }: Job, error: unknown): Promise<unknown> {
-    const { RED, properties } = this.#options;
     const isLeft = isResumed && running !== undefined;
-    return isLeft ? await putBack(RED, msg, running, { properties, error }) : error;
+    return isLeft ? await putBack(msg, running, { ...this.#options, error }) : error;
   }
 
   #outputsOf(submission: Submission, archived: Archived, job: Job): Outputs {

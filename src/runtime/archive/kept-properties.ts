@@ -5,7 +5,7 @@ import { isTooDeepToCopy } from "../action/message-depth.ts";
 import { checkNamedProperty } from "../config/property-setting.ts";
 import { errorBeforeSending, type Operation } from "../failure.ts";
 import type { Message } from "../messages.ts";
-import { pathOf, putAt, valueAt } from "./message-paths.ts";
+import { isWithin, pathOf, putAt, valueAt, type Path } from "./message-paths.ts";
 
 /** Properties that always survive a restart. */
 const alwaysKept = ["transactionId", "transactionReference", "topic"];
@@ -31,14 +31,23 @@ export function checkKept(RED: NodeAPI, keep: string, operation: Operation): voi
 export function readKept({ RED, msg, operation, keep }: KeptReader): Record<string, unknown> {
   const refuse = (name: string, problem: Phrase) =>
     errorBeforeSending(operation, "inputValue", { field: verbatim(`msg.${name}`), value: "…", problem });
-  const kept: Record<string, unknown> = {};
-  let length = 0;
-  for (const name of [...alwaysKept, ...commaSeparated(keep)]) {
+  const wanted = [...alwaysKept, ...commaSeparated(keep)].map((name) => {
     checkNamedProperty(RED, { field: "keep", name }, operation);
+    return { name, path: pathOf(RED, msg, name) };
+  });
+  // What is kept as a whole is the message's own, and nothing is written into that.
+  wanted.sort((one, other) => one.path.length - other.path.length);
+  const kept: Record<string, unknown> = {};
+  const paths: Path[] = [];
+  let length = 0;
+  for (const { name, path } of wanted) {
+    if (paths.some((outer) => isWithin(outer, path))) {
+      continue;
+    }
     try {
-      const path = pathOf(RED, msg, name);
       const value = valueAt(msg, path);
       if (value !== undefined && putAt(kept, path, value)) {
+        paths.push(path);
         length += JSON.stringify([path, value]).length;
       }
     } catch {

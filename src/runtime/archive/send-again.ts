@@ -1,11 +1,12 @@
 import type { NodeAPI } from "node-red";
 import { positionOf } from "../../archive/jobs/table/item-slots.ts";
-import type { OpenJob } from "../../archive/jobs/table/open-job.ts";
 import type { RunningJob } from "../../archive/jobs/run/running-job.ts";
 import type { Intent } from "../../archive/packages/intent.ts";
 import { messageOf } from "../../archive/packages/message-of-intent.ts";
+import { readExpected } from "../../cloud/expected-media.ts";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import type { MediaItem } from "../../model/shapes.ts";
+import type { ValueReader } from "../action/values.ts";
 import type { Message } from "../messages.ts";
 import { measurementOf, readMedia } from "./archive-facts.ts";
 import type { IntentProperties } from "./archive-intent.ts";
@@ -41,20 +42,30 @@ function readsPayload({ cloudFrom, contentType, expect, keep, transactionId }: R
   return [cloudFrom, contentType, expect, keep, transactionId].some((text) => /\bpayload\b/.test(text));
 }
 
+interface PutBack {
+  readonly RED: NodeAPI;
+  readonly properties: IntentProperties;
+  /** Reads what settings say of a message. */
+  readonly valuesOf: (msg: Message) => ValueReader;
+  /** In which the message ends. */
+  readonly error: unknown;
+}
+
 /**
  * Puts on the message of a resumed job, beside its kept properties, what the job was made from; its media cannot be put back. Returns the
  * error in which it ends: one that asks for nobody to send the message again if it lacks something.
  */
-export async function putBack(
-  RED: NodeAPI,
-  msg: Message,
-  running: RunningJob,
-  { properties, error }: { readonly properties: IntentProperties; readonly error: unknown },
-): Promise<unknown> {
+export async function putBack(msg: Message, running: RunningJob, options: PutBack): Promise<unknown> {
   const { job, root } = running;
-  const texts = await root.jobs.texts(job.id).catch(() => undefined);
-  const isWhole =
-    texts !== undefined && putIntent(RED, msg, { ...job.intent, ...texts }, { job, properties });
+  const { error } = options;
+  let isWhole = false;
+  try {
+    const texts = await root.jobs.texts(job.id);
+    isWhole =
+      texts !== undefined && (await putIntent(msg, { ...job.intent, ...texts }, job.transactionId, options));
+  } catch {
+    // The database does not respond, or what it has of the job is damaged.
+  }
   const hasMedia = job.lost.size > 0 || [...job.items.keys()].some((slot) => positionOf(slot) !== null);
   if (!(error instanceof DimensionerError) || (isWhole && !hasMedia)) {
     return error;
@@ -67,30 +78,81 @@ export async function putBack(
   return new DimensionerError(error.sentence, { ...details, retryable: false, cause }, values);
 }
 
-/** Returns false if something cannot be put back: the measurement, or what a setting reads from items[msg.index] if msg.index is lost. */
-function putIntent(
-  RED: NodeAPI,
+/** Returns false if the message does not say again what the job was made from. */
+async function putIntent(
   msg: Message,
   intent: Intent,
-  { job, properties }: { readonly job: OpenJob; readonly properties: IntentProperties },
-): boolean {
+  transactionId: string | null,
+  options: PutBack,
+): Promise<boolean> {
   // The kept ones are on it.
-  const { payload, ...again } = messageOf({ ...intent, keep: {} }, job.transactionId);
-  Object.assign(msg, again);
-  const { cloudFrom, transactionId, transactionIdType, contentType, contentTypeType, expect, expectType } =
-    properties;
-  const read = [
-    { name: cloudFrom.trim(), type: "msg", value: intent.cloudName },
-    { name: transactionId, type: transactionIdType, value: job.transactionId },
-    { name: contentType, type: contentTypeType, value: intent.contentType },
-    { name: expect, type: expectType, value: intent.media === "list" ? intent.expect.join(", ") : null },
-  ];
-  const isRead = read
-    .filter(({ name, type, value }) => type === "msg" && name !== "" && value !== null)
-    .map(({ name, value }) => putAt(msg, pathOf(RED, msg, name), value))
-    .every(Boolean);
-  if (payload !== undefined && measurementOf(msg.payload) === null) {
-    msg[msg.payload === undefined ? "payload" : "measurement"] = payload;
+  const { payload, ...again } = messageOf({ ...intent, keep: {} }, transactionId);
+  Object.assign(msg, Object.fromEntries(Object.entries(again).filter(([, value]) => value !== null)));
+  // What was kept of a measurement is only a part of it.
+  const isFree = msg.payload === undefined || measurementOf(msg.payload) !== null;
+  const place = isFree ? "payload" : "measurement";
+  if (payload !== undefined) {
+    msg[place] = payload;
   }
-  return isRead && (intent.measurement === null || payload !== undefined);
+  let isWhole = intent.measurement === null || payload !== undefined;
+  for (const setting of settingsOf(intent, transactionId, options.properties)) {
+    // Nothing is written into the measurement: it is evidence.
+    const isPut =
+      (await isSaid(msg, setting, options)) ||
+      (setting.type === "msg" && putSetting(options.RED, msg, setting, payload === undefined ? null : place));
+    isWhole &&= isPut || !setting.isNeeded;
+  }
+  return isWhole;
+}
+
+interface Setting {
+  readonly field: "cloudFrom" | "contentType" | "expect" | "transactionId";
+  /** The setting itself: the name of a property, or a JSONata expression. */
+  readonly value: string;
+  readonly type: string;
+  /** What it has read. */
+  readonly read: string;
+  /** Without the ID of a transaction that was found later, it is found again. */
+  readonly isNeeded: boolean;
+}
+
+/** The settings that have read something from the message. */
+function settingsOf(intent: Intent, transactionId: string | null, properties: IntentProperties): Setting[] {
+  const { cloudFrom, transactionIdType, contentTypeType, expectType } = properties;
+  const expected = intent.media === "list" ? intent.expect.join(", ") : null;
+  const all = [
+    { field: "cloudFrom", value: cloudFrom.trim(), type: "msg", read: intent.cloudName },
+    { field: "transactionId", value: properties.transactionId, type: transactionIdType, read: transactionId },
+    { field: "contentType", value: properties.contentType, type: contentTypeType, read: intent.contentType },
+    { field: "expect", value: properties.expect, type: expectType, read: expected },
+  ] as const;
+  return all.flatMap(({ read, ...setting }) => {
+    const isOfMessage = (setting.type === "msg" || setting.type === "jsonata") && setting.value !== "";
+    const isNeeded = setting.field !== "transactionId" || intent.transactionId !== null;
+    return isOfMessage && read !== null ? [{ ...setting, read, isNeeded }] : [];
+  });
+}
+
+async function isSaid(
+  msg: Message,
+  { field, value, type, read }: Setting,
+  { valuesOf }: PutBack,
+): Promise<boolean> {
+  try {
+    const said = await valuesOf(msg).optional({ field, value, type });
+    return (field === "expect" && said !== undefined ? readExpected(said).join(", ") : said) === read;
+  } catch {
+    // An expression such as items[msg.index], and the message has no index.
+    return false;
+  }
+}
+
+function putSetting(
+  RED: NodeAPI,
+  msg: Message,
+  { value, read }: Setting,
+  measured: "payload" | "measurement" | null,
+): boolean {
+  const path = pathOf(RED, msg, value);
+  return path[0] !== measured && putAt(msg, path, read);
 }
