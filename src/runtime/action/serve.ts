@@ -3,11 +3,13 @@ import { DimensionerError, isDimensionerError, type Surface } from "../../errors
 import type { InTurn, Message, Outputs } from "../messages.ts";
 import { errorBeforeSending, type Operation } from "../failure.ts";
 import { MessageMemory } from "./message-memory.ts";
+import { writableMessage } from "./writable-message.ts";
 import { hasSeveralWires, isTooDeepToCopy } from "./message-depth.ts";
 import { isKnown } from "../../properties/migrations.ts";
 import { openOrExplain } from "../config/config-node.ts";
 import { SettingsReader } from "../config/settings.ts";
 import type { Versioned } from "./saved-properties.ts";
+import { unforeseenError } from "../status/node-error.ts";
 import { NodeStatus } from "../status/node-status.ts";
 import { failedKeyOf, type StatusKey } from "../status/status-texts.ts";
 import { translateError } from "../status/translate.ts";
@@ -163,12 +165,13 @@ export function serve<TSettings>(
       status.say("failed", failedKeyOf(error));
       return translateError(RED, error, device);
     }
-    const unforeseen = error instanceof Error ? error : new Error(String(error));
+    const unforeseen = unforeseenError(error);
     status.show("failed", () => unforeseen.message);
     return unforeseen;
   };
 
-  node.on("input", (msg: Message, send, done) => {
+  node.on("input", (given: Message, send, done) => {
+    const msg = writableMessage(given);
     if (msg["reset"]) {
       resetting.abort("reset");
       onReset?.();

@@ -72,10 +72,7 @@ export class ConfigChoice<TClient extends { readonly peer: Peer }> {
     return this.#choose(this.#byName.find(requester.msg, unknown), unknown, requester);
   }
 
-  /**
-   * Selects the config node that an earlier message has selected by its name, or for null the node's own. Throws ERR_CONFIG, also if not
-   * exactly one node has the name any more: an open job waits for it.
-   */
+  /** The same for a name that an open job has kept. ERR_CONFIG, also while not exactly one node has this name: the job waits. */
   chooseNamed(name: string | null, operation: string, acts: boolean): Chosen<TClient> {
     const unknown: Operation = { operation, acts, surface: "config" };
     const node = name === null ? undefined : this.#byName.only(name);
@@ -103,15 +100,14 @@ export class ConfigChoice<TClient extends { readonly peer: Peer }> {
     const { client, recordings, instrument = unknownInstrument } = access;
     const name = given || client.peer.host;
     requester.device = name;
-    const { peer } = client;
     return {
       client,
       recordings,
       instrument,
       id,
       name,
-      deviceKey: deviceKeyOf(peer),
-      operation: { ...unknown, surface: peer.surface },
+      deviceKey: deviceKeyOf(client.peer),
+      operation: { ...unknown, surface: client.peer.surface },
     };
   }
 

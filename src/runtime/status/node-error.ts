@@ -1,4 +1,5 @@
 import type { DimensionerError, ErrorDetails } from "../../errors/dimensioner-error.ts";
+import { textOfThrown } from "../../errors/interpolation.ts";
 import type { ErrorCode } from "../../errors/codes.ts";
 
 /**
@@ -19,4 +20,10 @@ export class NodeError extends Error {
   override toString(): string {
     return this.message;
   }
+}
+
+/** What was thrown and is no error of ours, such as by a getter of a message, as an error with a text: statuses and the log need one. */
+export function unforeseenError(thrown: unknown): Error {
+  const isReadable = thrown instanceof Error && typeof thrown.message === "string";
+  return isReadable ? thrown : new Error(textOfThrown(thrown), { cause: thrown });
 }
