@@ -1,4 +1,5 @@
 import { formatBytes } from "../rules/bytes.ts";
+import { fillIn } from "../rules/fill-in.ts";
 import type { Problem } from "../rules/problem.ts";
 import { ago } from "./times.ts";
 
@@ -12,9 +13,13 @@ export type Texts = (key: string, values?: Record<string, string | number>) => s
  * share.
  */
 export function textsOf(type: string): Texts {
-  return (key, values) => {
+  return (key, values = {}) => {
     const [catalog, name] = key.startsWith("shared:") ? [sharedCatalog, key.slice(7)] : [type, key];
-    return RED._(`${packageName}/${catalog}:${name}`, values);
+    // Filled here: the library of the editor would look in the values for references to other texts.
+    return fillIn(RED._(`${packageName}/${catalog}:${name}`), (placeholder) => {
+      const value = values[placeholder];
+      return value === undefined ? undefined : String(value);
+    });
   };
 }
 

@@ -1,3 +1,4 @@
+import { fillIn } from "../rules/fill-in.ts";
 import { phrases, type fields } from "./phrases.ts";
 
 /** The keys of the phrases in the catalogs. */
@@ -72,21 +73,31 @@ export class ProblemError extends Error {
   }
 }
 
+/** The text of whatever was thrown; empty if it has none. */
+export function textOfThrown(thrown: unknown): string {
+  try {
+    return String(thrown instanceof Error ? thrown.message : thrown);
+  } catch {
+    // An object whose toString is no function, such as one from JSON.
+    return "";
+  }
+}
+
 /** An error as the value of a sentence. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof ProblemError) {
     return error.problem;
   }
   // Cut before it is searched: in a text of megabytes the pattern would take hours.
-  const text = beginning(error instanceof Error ? error.message : String(error)).replace(/[.\s]+$/, "");
+  const text = beginning(textOfThrown(error)).replace(/[.\s]+$/, "");
   return text === "" ? phrase("unknownCause") : verbatim(text);
 }
 
-/** Fills the `__name__` placeholders in English; one without a value stays, so that the mistake is seen. */
+/** Fills the placeholders of a text in English. */
 export function interpolate(text: string, values: Readonly<Record<string, Value | undefined>>): string {
-  return text.replace(/__(\w+?)__/g, (mark, name: string) => {
+  return fillIn(text, (name) => {
     const value = Object.hasOwn(values, name) ? values[name] : undefined;
-    return value === undefined ? mark : inEnglish(value);
+    return value === undefined ? undefined : inEnglish(value);
   });
 }
 

@@ -59,7 +59,7 @@ export function hostileFlow(origin: string, folder: string): FlowNode[] {
     type: "function",
     outputs: actionIds.length + 1,
     wires: [...actionIds.map((id) => [id]), ["answer"]],
-    func: `const { to, id, levels, keys } = msg.payload;
+    func: `const { to, id, levels, keys, text } = msg.payload;
       let foo = "deep";
       for (let level = 0; level < levels; level++) foo = level % 2 === 0 ? [foo] : { foo };
       const wide = {};
@@ -72,8 +72,10 @@ export function hostileFlow(origin: string, folder: string): FlowNode[] {
         scan: id,
         billable: { ok: true, errorCode: 0, length: 30, width: 20, height: 10, weight: 1, ...units, foo, wide },
       };
-      const payload = payloads[to] || Buffer.from("ffd8ffe000104a464946ffd9", "hex");
-      const given = { foo, wide, payload, transactionId: "905", transactionReference: "R" + id, imageIdentifier: "7" };
+      const usual = payloads[to] || Buffer.from("ffd8ffe000104a464946ffd9", "hex");
+      const payload = text === "" ? usual : to === "media" ? { contentId: text } : text + id;
+      const references = { transactionReference: "R" + id + text, customReference1: text };
+      const given = { foo, wide, payload, transactionId: "905" + text, ...references, imageIdentifier: "7" + text };
       const outputs = Array(${actionIds.length}).fill(null);
       outputs[${JSON.stringify(actionIds)}.indexOf(to)] = given;
       msg.payload = "";

@@ -25,6 +25,9 @@ interface End {
   readonly completed: number;
 }
 
+/** A library that looks in it for references to other texts takes hours behind the open parenthesis. */
+const reference = `$t(${"x".repeat(60)}`;
+
 /** JSON texts: deep, wide, huge and random ones. */
 const values: Arbitrary<string> = oneof(
   json({ maxDepth: 6 }),
@@ -42,6 +45,7 @@ const values: Arbitrary<string> = oneof(
     "-0",
     '{"__proto__":{"ok":true}}',
     '{"hasOwnProperty":1}',
+    JSON.stringify(reference),
   ),
   array(json({ maxDepth: 3 }), { maxLength: 200 }).map((texts) => `[${texts.join()}]`),
 );
@@ -50,11 +54,15 @@ function measurementWith(value: string): string {
   return `{"errorCode":0,"objectCount":1,"measuredObjects":[{"errorCode":0,"length":1,"more":${value}}]}`;
 }
 
+function failureWith(value: string): string {
+  return `{"errorCode":7,"errorMessage":${value},"measuredObjects":[],"more":${value}}`;
+}
+
 /** What stands around such a value: nothing, or what the API promises with one more field. */
 const around: Arbitrary<(value: string) => string> = constantFrom(
   (value: string) => value,
   measurementWith,
-  (value: string) => `{"errorCode":7,"errorMessage":${value},"measuredObjects":[],"more":${value}}`,
+  failureWith,
   (value: string) => `[{"id":"1","contentId":"5","contentType":"image/jpeg","more":${value}}]`,
   (value: string) => `{"id":"1","errorCode":0,"more":${value}}`,
 );
@@ -63,12 +71,14 @@ const around: Arbitrary<(value: string) => string> = constantFrom(
 const brought = record({
   levels: constantFrom(0, 0, 400, 600, 3_000, 20_000),
   keys: constantFrom(0, 0, 1_000, 100_000),
+  text: constantFrom("", "", reference, `]E0${reference}`),
 });
 
 /** Always among the runs: what ended Node-RED, or left messages without an end, before there were limits. */
-const examples: [string, (value: string) => string, { levels: number; keys: number }][] = [
-  ["[".repeat(5_000) + "]".repeat(5_000), measurementWith, { levels: 0, keys: 0 }],
-  ["1", measurementWith, { levels: 3_000, keys: 0 }],
+const examples: [string, (value: string) => string, { levels: number; keys: number; text: string }][] = [
+  ["[".repeat(5_000) + "]".repeat(5_000), measurementWith, { levels: 0, keys: 0, text: "" }],
+  ["1", measurementWith, { levels: 3_000, keys: 0, text: "" }],
+  [JSON.stringify(reference), failureWith, { levels: 0, keys: 0, text: `]E0${reference}` }],
 ];
 
 /** Ends exactly once: on both wires, or in the Catch node. A list that is split is as many messages as it has items. */

@@ -173,6 +173,7 @@ export const layers: readonly Layer[] = [
   },
   { name: "src/media", may: basics, modules: withoutNodeRed },
   { name: "src/model", may: ["src/errors"], modules: withoutNodeRed },
+  { name: "src/errors", may: ["src/rules"], modules: nothing },
   {
     name: "src/properties",
     may: ["src/rules"],
@@ -191,7 +192,6 @@ export const layers: readonly Layer[] = [
     modules: nothing,
     note: "which values are valid, how sizes are written; also runs in the browser",
   },
-  { name: "src/errors", may: [], modules: nothing },
   { name: "src/time", may: [], modules: nothing, note: "waiting with a limit" },
   {
     name: "src/simulator",

@@ -4,7 +4,7 @@ import type { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { interpolate } from "../../errors/interpolation.ts";
 import type { NodeStatus } from "../status/node-status.ts";
 import { failedKeyOf } from "../status/status-texts.ts";
-import { formatSizes, translateStatus, type StatusValues } from "../status/translate.ts";
+import { formatSizes, lookUp, translateStatus, type StatusValues } from "../status/translate.ts";
 
 /** The texts in English; the catalog of the archive node has them under `status.<key>`. */
 export const archiveTexts = {
@@ -63,10 +63,7 @@ export class ArchiveStatus {
 
   say(key: ArchiveText, given: StatusValues = {}): string {
     const values = formatSizes(this.#RED, given);
-    const name = `status.${key}`;
-    const text: unknown = this.#RED._(name, values);
-    // Without a catalog Node-RED answers with the key.
-    return typeof text === "string" && !text.endsWith(name) ? text : interpolate(archiveTexts[key], values);
+    return interpolate(lookUp(this.#RED, `status.${key}`) ?? archiveTexts[key], values);
   }
 
   /** To be called when a job has changed. */

@@ -4,6 +4,7 @@ import { inEnglish, interpolate, render, type Value } from "../../errors/interpo
 import { nodeWordings } from "../../errors/sentences.ts";
 import { NodeError } from "./node-error.ts";
 import { formatBytes } from "../../rules/bytes.ts";
+import { fillIn } from "../../rules/fill-in.ts";
 import { failedTexts, statusTexts, type StatusKey } from "./status-texts.ts";
 
 type Values = Readonly<Record<string, Value | undefined>>;
@@ -35,7 +36,7 @@ export function formatSizes(RED: NodeAPI, given: StatusValues): Record<string, s
 
 /** The language of the catalog in use, as `Intl` names it. */
 export function languageOf(RED: NodeAPI): string {
-  return lookUp(RED, "format.language", {}) ?? "en-US";
+  return lookUp(RED, `${catalog}:format.language`) ?? "en-US";
 }
 
 /** Converts an error to the one that flows get: in the runtime's language, with the name of the device or cloud. */
@@ -58,19 +59,22 @@ export function translateValue(RED: NodeAPI, value: Value): string {
 }
 
 function translate(RED: NodeAPI, key: string, values: Values): string | undefined {
-  const said: Record<string, string> = {};
-  for (const [name, value] of Object.entries(values)) {
-    if (value !== undefined) {
-      said[name] = translateValue(RED, value);
-    }
-  }
-  return lookUp(RED, key, said);
+  const text = lookUp(RED, `${catalog}:${key}`);
+  return text === undefined
+    ? undefined
+    : fillIn(text, (name) => {
+        const value = Object.hasOwn(values, name) ? values[name] : undefined;
+        return value === undefined ? undefined : translateValue(RED, value);
+      });
 }
 
-/** Returns undefined if the catalog has no such key: Node-RED returns the key itself then. */
-function lookUp(RED: NodeAPI, key: string, values: Readonly<Record<string, string>>): string | undefined {
-  const text: unknown = RED._(`${catalog}:${key}`, values);
-  return typeof text === "string" && !text.endsWith(key) ? text : undefined;
+/**
+ * Returns a text with its placeholders; undefined if the catalog has no such key: Node-RED returns the key itself then. Node-RED does not
+ * get the values: its library would look in them for references to other texts, and search for hours behind an open "$t(".
+ */
+export function lookUp(RED: NodeAPI, key: string): string | undefined {
+  const text: unknown = RED._(key);
+  return typeof text === "string" && !text.endsWith(key.slice(key.indexOf(":") + 1)) ? text : undefined;
 }
 
 function englishStatus(key: StatusKey): string {

@@ -2,7 +2,7 @@ import type { OtherTest } from "./other-tests.ts";
 
 /** What an attacker or a faulty device does; each has a test in test/attacks. */
 export const attacks: Readonly<Record<string, OtherTest>> = {
-  "responses, posts and messages with deep, wide and huge values": {
+  "responses, posts and messages with deep, wide and huge values, and texts that look like references": {
     holds:
       "Node-RED keeps running; each message ends once, each record that was answered with 204 is sent once.",
     file: "attacks/hostile-json.process.test.ts",
