@@ -61,6 +61,37 @@ describe("dimensioner-archive with the media on the message", () => {
     });
   });
 
+  it("takes the count of a sequence that is none for a missing one, and its package can be read", async () => {
+    await withFolder(async (root) => {
+      const settings = { cloud: "", wait: 0, onIncomplete: "keep" };
+      const test = await suite.start(root, archive(root, settings));
+      for (const count of [2.5, Number.NaN, Infinity, -2, 0, 2 ** 60]) {
+        const id = String(count);
+        const parts = { id, index: 0, count };
+        const { error } = await test.run("node", { transactionId: id, payload: pictureOf(id), parts });
+        assert.equal(error, undefined, id);
+      }
+      const packages = [...(await readPackages(root)).values()];
+      assert.deepEqual(
+        packages.map(({ missing, expected }) => [missing, expected?.parts]),
+        Array.from(packages, () => [["the last part"], 2]),
+      );
+    });
+  });
+
+  it("takes a message for one by itself if its place in a sequence is none", async () => {
+    await withFolder(async (root) => {
+      const test = await suite.start(root, archive(root, { cloud: "", wait: 0 }));
+      for (const index of [0.5, -1, Number.NaN, 2 ** 60]) {
+        const id = String(index);
+        const parts = { id, index, count: 2 };
+        const { error } = await test.run("node", { transactionId: id, payload: pictureOf(id), parts });
+        assert.equal(error, undefined, id);
+      }
+      assert.equal((await readPackages(root)).size, 4);
+    });
+  });
+
   it("makes a package of each parcel of a list that Split has divided, and Join gets them all", async () => {
     await withFolder(async (folder) => {
       const root = join(folder, "root");

@@ -184,7 +184,7 @@ function readMeasured({ msg, operation }: IntentReader): MessageFacts {
 
 /**
  * Reads the position of a message in a sequence, as the core Split node and media list set it; null for a message
- * outside any.
+ * outside any. A count that is none counts as missing: the manifest has it where parts are missing.
  */
 export function readPart(msg: ArchiveInput): { id: string; index: number; count: number | null } | null {
   const { parts } = msg;
@@ -192,11 +192,16 @@ export function readPart(msg: ArchiveInput): { id: string; index: number; count:
     return null;
   }
   const { id, index } = parts;
-  if (typeof id !== "string" || typeof index !== "number" || !Number.isInteger(index) || index < 0) {
+  if (typeof id !== "string" || !isCount(index)) {
     return null;
   }
-  const count = "count" in parts && typeof parts.count === "number" ? parts.count : null;
+  const count = "count" in parts && isCount(parts.count) && parts.count > 0 ? parts.count : null;
   return { id, index, count };
+}
+
+/** Whether a value is a number of things, or the place of one of them. */
+function isCount(value: unknown): value is number {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 }
 
 /** Whether a device on the local network has measured: it does not know the cloud's transaction. */
