@@ -91,6 +91,7 @@ describe("archive: the manifest and its schema", () => {
           return rest;
         }),
       { ...good, billable: { ...billable, weight: 1e17 } },
+      { ...good, billable: { ...billable, weight: -1 } },
       { ...good, schemaVersion: 2 },
       { ...good, source: "disk" },
       { ...good, complete: "yes" },

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { readManifest } from "../../src/archive/packages/manifest.ts";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
+import { pictureOf, readPackages } from "../archive/support.ts";
 import { withFolder } from "../media/support.ts";
 import { TestFlow, type Message } from "../support/flow.ts";
 import { storeNode } from "../support/store-node.ts";
@@ -69,6 +70,37 @@ describe("a package of a parcel that is billed", () => {
             scan: "00395212340000004173",
           },
         ]);
+      } finally {
+        await flow.stop();
+      }
+    });
+  });
+
+  it("has no billed weight that cannot be one, and its manifest can be read", async () => {
+    await withFolder(async (folder) => {
+      flow = await TestFlow.start([
+        storeNode(folder, "store"),
+        { id: "archive", z: "tab", type: "dimensioner-archive", store: "store" },
+      ]);
+      const billable = {
+        unit: "kg",
+        basis: "actual",
+        explanation: "",
+        ruleId: "own",
+        ruleDate: null,
+        legalForTrade: "unknown",
+        computed: true,
+      };
+      try {
+        for (const weight of [-(2 ** 60), -1, 2 ** 60]) {
+          const billed = { transactionId: String(weight), billable: { ...billable, weight } };
+          await run("archive", { ...billed, payload: pictureOf(String(weight)) });
+        }
+        const packages = [...(await readPackages(folder)).values()];
+        assert.deepEqual(
+          packages.map((one) => one.billable),
+          [null, null, null],
+        );
       } finally {
         await flow.stop();
       }

@@ -75,8 +75,8 @@ export type RecordedBy = v.InferOutput<typeof recordedBy>;
 
 /** The weight that is billed for the parcel, and how it was found (docs/messages.md, BillableWeight). */
 export const billedSchema = v.object({
-  /** A manifest would have a larger one as an integer, which is read as an ID. */
-  weight: v.pipe(v.number(), v.maxValue(Number.MAX_SAFE_INTEGER)),
+  /** A manifest would have a larger one as an integer, which is read as an ID; a parcel that weighs less than nothing is a mistake. */
+  weight: v.pipe(v.number(), v.minValue(0), v.maxValue(Number.MAX_SAFE_INTEGER)),
   unit: v.picklist(["kg", "lb"]),
   basis: v.picklist(["dimensional", "actual", "minimum"]),
   explanation: v.pipe(v.string(), v.maxLength(1_000)),
