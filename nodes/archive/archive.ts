@@ -151,7 +151,7 @@ export default function (RED: NodeAPI): void {
         properties,
         table,
         origin: chosen?.client.peer.origin ?? null,
-        hasMedia: media.length > 0,
+        brought: media,
         abilitiesOf: (id) => jobDevice(RED, id),
       });
       const host = filesName(filesOf(storeOf(RED, properties.store, operation), operation));

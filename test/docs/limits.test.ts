@@ -50,6 +50,9 @@ describe("the limits in SECURITY.md", () => {
     "data of messages": `| ${say(numberIn("runtime/action/message-memory.ts", "mostBytes") / 1e6)} MB; a single message may have more |`,
     "credentials of a bucket": `| 64 KB; ${numberIn("s3/metadata-credentials.ts", "answerWithinSeconds")} s, or AWS_METADATA_SERVICE_TIMEOUT |`,
     nesting: `| ${numberIn("runtime/action/message-depth.ts", "deepestCopied")} levels | ERR_INPUT`,
+    "texts of an archived message":
+      `| ${say(numberIn("runtime/archive/short-texts.ts", "longestText"))} characters; ` +
+      `${say(numberIn("runtime/archive/archive-intent.ts", "longestExpected"))} | ERR_INPUT, before anything is stored |`,
     buffers: `| ${numberIn("media/read-to-buffer.ts", "defaultLimitBytes")} MB | ERR_TOO_LARGE |`,
     statuses:
       `| ${numberIn("runtime/status/node-status.ts", "burst")} at once, ` +

@@ -1,14 +1,16 @@
 import type { NodeAPI } from "node-red";
+import type { GivenMedium } from "../../archive/jobs/accept/given-media.ts";
 import { packageFolder } from "../../archive/packages/layout.ts";
 import { pictures, type Intent, type Picture } from "../../archive/packages/intent.ts";
 import { readExpected } from "../../cloud/expected-media.ts";
-import { verbatim, phrase, type Phrase } from "../../errors/interpolation.ts";
+import { field, verbatim, phrase, type Phrase } from "../../errors/interpolation.ts";
 import { encodePart } from "../../http/path-part.ts";
 import { layoutProblem, commaSeparated } from "../../rules/names.ts";
 import { readKept } from "./kept-properties.ts";
 import { readFacts, type MessageFacts } from "./archive-facts.ts";
 import type { ArchiveInput } from "./archive-input.ts";
-import { errorBeforeSending, type Operation } from "../failure.ts";
+import { demandShortTexts } from "./short-texts.ts";
+import { errorBeforeSending, show, type Operation } from "../failure.ts";
 import type { Message } from "../messages.ts";
 import type { FlagProperty, NumberProperty } from "../../properties/property-table.ts";
 import { readNamedProperty } from "../config/property-setting.ts";
@@ -54,8 +56,8 @@ export interface IntentReader {
   };
   /** The origin of the cloud that the message or the node chooses; null for none. */
   readonly origin: string | null;
-  /** Whether the message brings media. */
-  readonly hasMedia: boolean;
+  /** The media that the message brings. */
+  readonly brought: readonly GivenMedium[];
   /** What a deployed device can do; throws ERR_CONFIG where it is not deployed. */
   readonly abilitiesOf: (deviceId: string) => {
     readonly hasImages: boolean;
@@ -66,9 +68,13 @@ export interface IntentReader {
 /** A device's response has at most 5 MB, and is somewhat longer as measurement.json. */
 const longestMeasured = 16_000_000;
 
+/** Such a list has at most 1,000 entries, and real ones fewer than ten. The manifest repeats those that are missing. */
+const longestExpected = 2_000;
+
 /** Reads what to archive from a message. Throws ERR_INPUT or ERR_CONFIG, so that nothing is accepted. */
 export async function readIntent(reader: IntentReader): Promise<Intent> {
-  const { RED, msg, values, operation, properties, table, origin, hasMedia } = reader;
+  const { RED, msg, values, operation, properties, table, origin, brought } = reader;
+  const hasMedia = brought.length > 0;
   const settings = new SettingsReader("node", operation);
   const media = readSetting(operation, "media", properties.media, table.media.of);
   const onIncomplete = readSetting(operation, "onIncomplete", properties.onIncomplete, table.onIncomplete.of);
@@ -87,8 +93,10 @@ export async function readIntent(reader: IntentReader): Promise<Intent> {
     value: properties.contentType,
     type: properties.contentTypeType,
   });
-  const given = { field: "expect", value: properties.expect, type: properties.expectType } as const;
-  const expect = media === "list" ? readExpected(await values.required(given)) : [];
+  const expect = media === "list" ? await readExpect(reader) : [];
+  const sequence = hasMedia ? (readPart(msg)?.id ?? null) : null;
+  const items = brought.map(({ content: _content, ...texts }) => texts);
+  demandShortTexts({ transactionId, contentType, "parts.id": sequence, items }, operation);
   const isOnlyFilmed = measured === null && kept !== null;
   const isMeasured = facts.measurement !== null || facts.raw !== null;
   if (origin === null && !hasMedia && !isOnlyFilmed && !isMeasured) {
@@ -127,7 +135,7 @@ export async function readIntent(reader: IntentReader): Promise<Intent> {
     ...facts,
     keep: readKept({ RED, msg, operation, keep: properties.keep }),
     cloudName: typeof cloudName === "string" ? cloudName : null,
-    sequence: hasMedia ? (readPart(msg)?.id ?? null) : null,
+    sequence,
   };
 }
 
@@ -155,6 +163,19 @@ async function readTransactionId(
   return transactionId;
 }
 
+async function readExpect({ values, operation, properties }: IntentReader): Promise<string[]> {
+  const given = { field: "expect", value: properties.expect, type: properties.expectType } as const;
+  const list = await values.required(given);
+  if (list.length > longestExpected) {
+    throw errorBeforeSending(operation, "inputValue", {
+      field: field("expect"),
+      value: show(list),
+      problem: phrase("tooLong", { most: longestExpected }),
+    });
+  }
+  return readExpected(list);
+}
+
 function readImages(list: string, settings: SettingsReader): Picture[] {
   return commaSeparated(list).map((name) => {
     const found = pictures.find((one) => one === name);
@@ -165,7 +186,7 @@ function readImages(list: string, settings: SettingsReader): Picture[] {
   });
 }
 
-/** Serializes the measurement on the message. Throws ERR_INPUT if that is not possible. */
+/** Serializes the measurement on the message. Throws ERR_INPUT if that is not possible, or if the message says too much about it. */
 function readMeasured({ msg, operation }: IntentReader): MessageFacts {
   const refuse = (problem: Phrase) =>
     errorBeforeSending(operation, "inputValue", { field: verbatim("msg.payload"), value: "…", problem });
@@ -179,6 +200,8 @@ function readMeasured({ msg, operation }: IntentReader): MessageFacts {
   if ((facts.measurement?.length ?? 0) + (facts.raw?.length ?? 0) > longestMeasured) {
     throw refuse(phrase("measurementTooLarge"));
   }
+  const { measurement: _measurement, raw: _raw, local: measuredBy, filmed: video, ...others } = facts;
+  demandShortTexts({ ...others, measuredBy, video }, operation);
   return facts;
 }
 
