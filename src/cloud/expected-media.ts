@@ -1,3 +1,4 @@
+import { lackingNames } from "../model/lacking-names.ts";
 import type { MediaItem } from "../model/shapes.ts";
 
 /**
@@ -5,15 +6,13 @@ import type { MediaItem } from "../model/shapes.ts";
  * any letter case; an entry that is given twice stands for two items.
  */
 export function missingMedia(items: readonly MediaItem[], expect: readonly string[]): string[] {
-  const wanted = expect.map((entry) => entry.toLowerCase());
-  return expect.filter((_entry, index) => {
-    const name = wanted[index];
-    const matches = items.filter(
-      (item) => item.contentType?.toLowerCase() === name || item.description?.toLowerCase() === name,
-    ).length;
-    const wantedSoFar = wanted.slice(0, index + 1).filter((other) => other === name).length;
-    return matches < wantedSoFar;
-  });
+  return lackingNames(expect, items.flatMap(namesOf));
+}
+
+/** An item whose description is its content type is one of that name, not two. */
+function namesOf({ contentType, description }: MediaItem): string[] {
+  const names = [contentType, description].flatMap((name) => name?.toLowerCase() ?? []);
+  return [...new Set(names)];
 }
 
 /** Reads the comma-separated form of a node's property. */

@@ -1,6 +1,7 @@
 import { inEnglish, phrase } from "../../../errors/interpolation.ts";
 import type { IntentFacts, Picture } from "../../packages/intent.ts";
 import type { Expected, Manifest } from "../../packages/manifest.ts";
+import { lackingNames } from "../../../model/lacking-names.ts";
 import { expectedOf, includes, otherParcelsVideo } from "./required-media.ts";
 
 /** The phrases for what a device lacks. */
@@ -41,24 +42,12 @@ export function expectedWith(
   const all = [own, ...manifests.flatMap(({ expected }) => expected ?? [])];
   return {
     ...own,
-    expect: all.reduce<string[]>((sum, { expect }) => [...sum, ...lackingIn(sum, expect)], []),
+    expect: all.reduce<string[]>((sum, { expect }) => [...sum, ...lackingNames(expect, sum)], []),
     images: [...new Set(all.flatMap(({ images }) => images))],
     deviceVideo: all.some(({ deviceVideo }) => deviceVideo),
     video: all.some(({ video }) => video) && otherParcelsVideo(intent) === undefined,
     ...(parts === 0 ? {} : { parts }),
   };
-}
-
-/** The entries of a list that another one does not have as often: an entry that is given twice stands for two media. */
-function lackingIn(have: readonly string[], wanted: readonly string[]): string[] {
-  const left = have.map((entry) => entry.toLowerCase());
-  return wanted.filter((entry) => {
-    const index = left.indexOf(entry.toLowerCase());
-    if (index >= 0) {
-      left.splice(index, 1);
-    }
-    return index < 0;
-  });
 }
 
 /**
