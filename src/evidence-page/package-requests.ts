@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { longestReason } from "../archive/evidence/hold.ts";
 import { openPackage, type OpenedPackage } from "../archive/evidence/open-package.ts";
 import {
   changeHold,
@@ -22,7 +23,6 @@ export interface PageSource extends EvidenceSource {
   readonly timestampRoots: string;
 }
 
-const longestReason = 1_000;
 const mostFindings = 100;
 
 export const holdBody = v.strictObject({

@@ -163,6 +163,42 @@ describe("dimensioner-evidence", () => {
       );
     }));
 
+  it("holds a package with a reason and a person that are as long as they may be, and with no longer ones", () =>
+    withFolder(async (folder) => {
+      await start(folder);
+      await archive("1");
+      // JSON needs six characters for each of these.
+      const [reason, person] = ["\u0001".repeat(1_000), "\u0001".repeat(100)];
+      for (const action of ["hold", "release"]) {
+        for (const [long, said] of [
+          [{ reason: `${reason}1`, person }, /reason: it is longer than 1000 characters/],
+          [{ reason, person: `${person}1` }, /person: it is longer than 100 characters/],
+          [{ reason: "x".repeat(20_000_000) }, /reason: it is longer than 1000 characters/],
+        ] as const) {
+          const { error } = await run(action, "ORDER-1", long);
+          assert.equal(error?.code, "ERR_INPUT", action);
+          assert.match(error.message, said);
+        }
+      }
+      assert.equal((await found("ORDER-1"))[0]?.hold, null);
+      await run("hold", "ORDER-1", { reason, person });
+      const { heldAt, ...hold } = (await found("ORDER-1"))[0]?.hold ?? assert.fail("it is not on hold");
+      assert.deepEqual(hold, { reason, person });
+      assert.ok(heldAt !== null);
+    }));
+
+  it("shows the beginning of a long text that somebody has put there by hand", () =>
+    withFolder(async (folder) => {
+      await start(folder);
+      await archive("1");
+      await writeFile(join(folder, "1", "hold.txt"), ` ${"é".repeat(100_000)}`);
+      assert.deepEqual((await found("ORDER-1"))[0]?.hold, {
+        heldAt: null,
+        person: null,
+        reason: "é".repeat(999),
+      });
+    }));
+
   it("shows a hold that somebody has put there by hand, and does not release it", () =>
     withFolder(async (folder) => {
       await start(folder);

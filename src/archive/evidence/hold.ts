@@ -18,8 +18,12 @@ import { openPlain } from "../packages/package-files.ts";
 import { goneError, type OpenedPackage } from "./open-package.ts";
 
 const holdFileName = "hold.json";
-/** A longer file is somebody else's; only its beginning is shown. */
-const mostShown = 1_000;
+/** How long the reason of a hold can be, in characters. */
+export const longestReason = 1_000;
+/** A file of this package is shorter, however many of its characters JSON has as escapes. */
+const mostReadBytes = 65_536;
+/** A longer text is somebody else's; only its beginning is shown. */
+const mostShown = longestReason;
 
 const holdFile = v.object({
   heldAt: v.string(),
@@ -49,7 +53,8 @@ export async function readHold(folder: string, disk: ReadDisk): Promise<Hold | n
   }
   const text = await readStart(join(folder, name), disk);
   const written = v.safeParse(holdFile, parseFields(text, recordLimits));
-  const byHand = { heldAt: null, person: null, reason: text.trim() === "" ? null : text.trim() };
+  const shown = text.slice(0, mostShown).toWellFormed().trim();
+  const byHand = { heldAt: null, person: null, reason: shown === "" ? null : shown };
   return written.success ? written.output : byHand;
 }
 
@@ -141,8 +146,8 @@ async function readStart(path: string, disk: ReadDisk): Promise<string> {
     return "";
   }
   try {
-    const { bytesRead, buffer } = await file.read(Buffer.alloc(mostShown * 4), 0, mostShown * 4, 0);
-    return buffer.toString("utf8", 0, bytesRead).slice(0, mostShown).toWellFormed();
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(mostReadBytes), 0, mostReadBytes, 0);
+    return buffer.toString("utf8", 0, bytesRead);
   } finally {
     await file.close();
   }

@@ -2,11 +2,12 @@ import { DimensionerError, isDimensionerError, type FailureFacts } from "../../e
 import { field, onOneLine, phrase } from "../../errors/interpolation.ts";
 import type { PackageLookup } from "../../model/archive-reports.ts";
 import type { EvidencePackage } from "../../model/shapes.ts";
+import { longestNameLength } from "../../rules/logins.ts";
 import type { Database } from "../../store/database.ts";
 import type { ArchiveFiles } from "../files/archive-files.ts";
 import type { IndexedPackage } from "../packages/package-index.ts";
 import { describeIndexed } from "./describe.ts";
-import { holdPackage, releasePackage, takeBackHeld, type HoldChange } from "./hold.ts";
+import { holdPackage, longestReason, releasePackage, takeBackHeld, type HoldChange } from "./hold.ts";
 import { leaveOutPruned, readEach } from "./leave-out-pruned.ts";
 import { goneError, openPackage, type OpenedPackage } from "./open-package.ts";
 import { readPeriod, type Period } from "./period.ts";
@@ -90,7 +91,7 @@ export async function demandListed(
 
 /**
  * Puts packages on hold, or releases them, and returns them as they are then. If one is gone, none is released; but the others are
- * put on hold first, because nothing is lost by that.
+ * put on hold first, because nothing is lost by that. Throws ERR_INPUT if it is too long who does so or why.
  */
 export async function changeHold(
   source: EvidenceSource,
@@ -99,6 +100,8 @@ export async function changeHold(
 ): Promise<EvidencePackage[]> {
   const { files } = source;
   const { what, reason, person } = change;
+  demandLength(source, "reason", reason, longestReason);
+  demandLength(source, "person", person ?? "", longestNameLength);
   const found = await demandPackages(source, sought);
   // All are opened before the first one is changed.
   const opened = await readEach(files, found, (one) => unlessGone(openPackage(files, one)));
@@ -128,6 +131,14 @@ export async function changeHold(
       : new DimensionerError("evidenceGoneOthersHeld", factsOf(source), { path: gone.path });
   }
   return describeAll(source, found);
+}
+
+/** Throws ERR_INPUT for a text that is longer than a hold can have it. */
+function demandLength(source: EvidenceSource, name: "reason" | "person", text: string, most: number): void {
+  if (text.length > most) {
+    const values = { field: field(name), value: shown(text), problem: phrase("tooLong", { most }) };
+    throw new DimensionerError("inputValue", factsOf(source), values);
+  }
 }
 
 /** Undefined for a package that the index lists and that is not there. */
