@@ -14,12 +14,13 @@ export function encodePart(surface: Surface, operation: string, name: FieldName,
       { surface, operation },
       { field: field(name), value: shorten(value), problem },
     );
+  // First, because a character can become 18 of them below: of a long text that would take seconds, and more memory than there is.
+  if (value.length > longestId) {
+    throw fail(phrase("tooLong", { most: longestId }));
+  }
   const plain = value.normalize("NFKC");
   if (plain.trim() === "") {
     throw fail(phrase("empty"));
-  }
-  if (value.length > longestId) {
-    throw fail(phrase("tooLong", { most: longestId }));
   }
   if (/[/\\%?#\p{Cc}]/u.test(plain) || plain.includes("..") || plain.trim() === ".") {
     throw fail(phrase("idCharacters"));
