@@ -44,7 +44,8 @@ export class MessageMemory {
 
 /** The Buffers and texts of the payload, and an exact answer. */
 function bytesOf({ payload, rawResponse }: Message): number {
-  const values: readonly unknown[] = Array.isArray(payload) ? payload : [payload];
+  // Object.values reads what a list has, however many elements are between: a list of a few bytes can have a length of 4 billion.
+  const values: readonly unknown[] = Array.isArray(payload) ? Object.values(payload) : [payload];
   return values.reduce<number>((sum, value) => sum + sizeOf(value), sizeOf(rawResponse));
 }
 
