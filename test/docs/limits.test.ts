@@ -53,6 +53,7 @@ describe("the limits in SECURITY.md", () => {
     "texts of an archived message":
       `| ${say(numberIn("runtime/archive/short-texts.ts", "longestText"))} characters; ` +
       `${say(numberIn("runtime/archive/archive-intent.ts", "longestExpected"))} | ERR_INPUT, before anything is stored |`,
+    media: `| ${say(numberIn("runtime/archive/archive-facts.ts", "mostMedia"))} | ERR_INPUT`,
     buffers: `| ${numberIn("media/read-to-buffer.ts", "defaultLimitBytes")} MB | ERR_TOO_LARGE |`,
     statuses:
       `| ${numberIn("runtime/status/node-status.ts", "burst")} at once, ` +

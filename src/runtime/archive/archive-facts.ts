@@ -45,6 +45,8 @@ export type LocalFacts = Omit<MeasuredBy, "images">;
 
 type Fields = Readonly<Record<string, unknown>>;
 
+/** On one message. */
+const mostMedia = 10_000;
 const localSurfaces: readonly unknown[] = ["newer-device", "earlier-device"];
 
 /**
@@ -155,7 +157,8 @@ function readRecording(msg: ArchiveInput): Intent["recording"] {
   if (video === null || video["action"] === "cancel") {
     return null;
   }
-  const read = v.safeParse(recordingSchema, { recording: "unknown", by: null, ...video });
+  const { transactionReference, at, recording = "unknown", by = null } = video;
+  const read = v.safeParse(recordingSchema, { transactionReference, at, recording, by });
   return read.success ? read.output : null;
 }
 
@@ -165,18 +168,29 @@ function readRecording(msg: ArchiveInput): Intent["recording"] {
  */
 export function readMedia(msg: ArchiveInput, operation: Operation): GivenMedium[] {
   const payload: unknown = msg.payload;
-  const given: readonly unknown[] = Array.isArray(payload) ? payload : [payload];
-  const media = given.map((one) => mediumOf(one, msg, given.length === 1));
-  const isMeant = given.some((one, index) => one instanceof Uint8Array || media[index] !== null);
-  const wrong = media.indexOf(null);
-  if (isMeant && wrong >= 0) {
-    throw errorBeforeSending(operation, "inputValue", {
+  // What the list has, however many holes are between: one of a few bytes can have a length of 4 billion.
+  const there: readonly unknown[] = Array.isArray(payload) ? Object.values(payload) : [payload];
+  if (!there.some((one) => one instanceof Uint8Array || mediumOf(one, msg, false) !== null)) {
+    return [];
+  }
+  const refuse = (value: string) =>
+    errorBeforeSending(operation, "inputValue", {
       field: verbatim("msg.payload"),
-      value: show(given[wrong]),
+      value,
       problem: phrase("notMedium"),
     });
+  if (Array.isArray(payload) && payload.length > mostMedia) {
+    throw refuse(`[…] (${payload.length})`);
   }
-  return media.filter((medium) => medium !== null);
+  // A hole is no medium either.
+  const given: readonly unknown[] = Array.isArray(payload) ? Array.from<unknown>(payload) : [payload];
+  return given.map((one) => {
+    const medium = mediumOf(one, msg, given.length === 1);
+    if (medium === null) {
+      throw refuse(show(one));
+    }
+    return medium;
+  });
 }
 
 function mediumOf(given: unknown, msg: ArchiveInput, isOnly: boolean): GivenMedium | null {
@@ -214,12 +228,12 @@ export function measurementOf(value: unknown): Fields | null {
 }
 
 function fieldsOf(value: unknown): Fields | null {
-  return typeof value === "object" &&
-    value !== null &&
-    !Array.isArray(value) &&
-    !(value instanceof Uint8Array)
-    ? Object.fromEntries(Object.entries(value))
-    : null;
+  return isFields(value) ? value : null;
+}
+
+/** Not copied: a value from a flow may have millions of fields, of which a few are read. */
+function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !ArrayBuffer.isView(value);
 }
 
 function textOf(value: unknown): string | null {
