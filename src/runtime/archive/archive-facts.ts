@@ -54,7 +54,7 @@ const localSurfaces: readonly unknown[] = ["newer-device", "earlier-device"];
  * picture by now), its exact text from rawResponse, and the references beside them.
  */
 export function readFacts(msg: ArchiveInput): MessageFacts {
-  const carried = [msg.payload, msg.measurement].map(measurementOf).find((one) => one !== null);
+  const carried = carriedBy(msg);
   const rawResponse = msg.rawResponse;
   const raw = typeof rawResponse === "string" && rawResponse !== "" ? rawResponse : null;
   const fields = carried ?? (raw === null ? null : parseFields(raw, recordLimits)) ?? {};
@@ -218,6 +218,11 @@ function mediumOf(given: unknown, msg: ArchiveInput, isOnly: boolean): GivenMedi
     contentType,
     filename: path,
   };
+}
+
+/** The measurement on a message: from payload, or from msg.measurement. */
+export function carriedBy(msg: ArchiveInput): Fields | undefined {
+  return [msg.payload, msg.measurement].map(measurementOf).find((one) => one !== null);
 }
 
 /** The result of a measurement, or a webhook's record; null if it is something else. */

@@ -1,6 +1,7 @@
 import type { NodeAPI } from "node-red";
 import { phrase, verbatim, type Phrase } from "../../errors/interpolation.ts";
 import { commaSeparated } from "../../rules/names.ts";
+import { isJsonLonger } from "../../model/json-length.ts";
 import { isTooDeepToCopy } from "../action/message-depth.ts";
 import { checkNamedProperty } from "../config/property-setting.ts";
 import { errorBeforeSending, type Operation } from "../failure.ts";
@@ -48,7 +49,8 @@ export function readKept({ RED, msg, operation, keep }: KeptReader): Record<stri
       const value = valueAt(msg, path);
       if (value !== undefined && putAt(kept, path, value)) {
         paths.push(path);
-        length += JSON.stringify([path, value]).length;
+        const entry = [path, value];
+        length += isJsonLonger(entry, longestKept - length) ? Infinity : JSON.stringify(entry).length;
       }
     } catch {
       throw refuse(name, phrase("notPlain"));
