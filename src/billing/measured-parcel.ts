@@ -76,7 +76,12 @@ function measuredWeight(given: unknown, unit: unknown): Pick<MeasuredParcel, "we
 
 /** The fields of an object; null for any other value. */
 export function fieldsOf(given: unknown): Fields | null {
-  return typeof given === "object" && given !== null && !Array.isArray(given) ? { ...given } : null;
+  return isFields(given) ? given : null;
+}
+
+/** Not copied: a flow may have put an image in the place of a measurement, and each byte would become a field. */
+function isFields(given: unknown): given is Fields {
+  return typeof given === "object" && given !== null && !Array.isArray(given) && !ArrayBuffer.isView(given);
 }
 
 function sideOf(fields: Fields, name: "length" | "width" | "height"): Fraction {

@@ -42,6 +42,19 @@ describe("the billable weight of a measurement", () => {
     assert.deepEqual([weight, basis, legalForTrade], [5, "dimensional", "unknown"]);
   });
 
+  it("is that of a result with more fields than are looked at", () => {
+    const all = resultOf([11.1, 8.5, 6.2], { weight: 2.5 });
+    const result = new Proxy(all, { ownKeys: () => assert.fail("all fields were visited") });
+    const scan = new Proxy({ labelDims: null, labelWeight: null }, { ownKeys: () => assert.fail() });
+    assert.equal(billableWeight(result, { rule: "usps", scan }).weight, 3);
+  });
+
+  it("is refused at once for an image that has replaced the measurement", () => {
+    const image = Buffer.alloc(100_000_000) as unknown as MeasureResult;
+    const said = caughtBy(() => billableWeight(image, ups), "ERR_INPUT").message;
+    assert.equal(said, caughtBy(() => billableWeight({} as MeasureResult, ups), "ERR_INPUT").message);
+  });
+
   it("is refused for what is no measurement of one parcel", () => {
     const objects = [1, 2].map((trackId) => ({ trackId, errorCode: 0, length: 1, width: 1, height: 1 }));
     for (const given of [undefined, null, 5, "text", [], [resultOf([1, 1, 1])], {}, { weight: 5 }]) {
