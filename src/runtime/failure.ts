@@ -1,5 +1,6 @@
 import { DimensionerError, type FailureFacts, type Outcome } from "../errors/dimensioner-error.ts";
 import { onOneLine, type Values } from "../errors/interpolation.ts";
+import { isJsonLonger } from "../model/json-length.ts";
 import type { SentenceKey } from "../errors/sentences.ts";
 
 /** The operation of an action node, as its errors name it. */
@@ -26,15 +27,21 @@ export function errorBeforeSending(
   );
 }
 
+/** An object that is longer as JSON is not shown: a Buffer or a list can be so long that writing its JSON takes minutes. */
+const longestShown = 1_000;
+
 /** Shows a value from a message in an error: short, on one line. */
 export function show(value: unknown): string {
-  const text = typeof value === "string" ? value.slice(0, 1_000) : jsonOf(value);
+  const text = typeof value === "string" ? value.slice(0, longestShown) : jsonOf(value);
   return onOneLine(text).replace(/\s+/g, " ").slice(0, 60).toWellFormed();
 }
 
 /** A value that is nested too deeply, refers to itself or contains a BigInt has no JSON. */
 function jsonOf(value: unknown): string {
   try {
+    if (isJsonLonger(value, longestShown)) {
+      return Array.isArray(value) ? "[…]" : "{…}";
+    }
     return JSON.stringify(value) ?? String(value);
   } catch {
     return typeof value;
