@@ -3,6 +3,7 @@ import type { CloudClient } from "../../src/cloud/client.ts";
 import { FleetWatch, listFleet } from "../../src/cloud/fleet.ts";
 import { cloudChoice } from "../../src/runtime/config/config-choice.ts";
 import { settingsOf } from "../../src/runtime/config/settings.ts";
+import { sequenceOf } from "../../src/runtime/action/message-copies.ts";
 import { readSaved } from "../../src/runtime/action/saved-properties.ts";
 import { serve } from "../../src/runtime/action/serve.ts";
 import { translateError } from "../../src/runtime/status/translate.ts";
@@ -23,7 +24,7 @@ export default function (RED: NodeAPI): void {
     const served = { operation: "device list", acts: false, config: clouds, properties, settings };
     serve(RED, this, served, async (job, { emit, changesOnly, silentAfterMs }) => {
       const { msg, signal, status } = job;
-      const { client } = clouds.choose(job, "device list", false);
+      const { client, operation } = clouds.choose(job, "device list", false);
       status.say("working", "fetching");
       let hasTerminals = true;
       const all = await listFleet(client, {
@@ -52,13 +53,8 @@ export default function (RED: NodeAPI): void {
         msg.payload = devices;
         return [msg];
       }
-      const id = RED.util.generateId();
-      const count = devices.length;
-      return [
-        devices.map((payload, index) =>
-          Object.assign(RED.util.cloneMessage(msg), { payload, parts: { id, index, count, type: "array" } }),
-        ),
-      ];
+      const items = devices.map((payload) => ({ payload }));
+      return [sequenceOf(RED, msg, operation, items)];
     });
   }
 

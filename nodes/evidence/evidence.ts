@@ -1,4 +1,5 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
+import { sequenceOf } from "../../src/runtime/action/message-copies.ts";
 import { readChoice } from "../../src/runtime/action/message-choice.ts";
 import { readOutput } from "../../src/runtime/action/output.ts";
 import { readSaved } from "../../src/runtime/action/saved-properties.ts";
@@ -10,7 +11,6 @@ import { listMissing } from "../../src/archive/evidence/missing.ts";
 import { changeHold, findPackages, periodOf } from "../../src/archive/evidence/packages.ts";
 import {
   exportEvidence,
-  messagesOf,
   prune,
   sourceOf,
   stateOf,
@@ -97,7 +97,8 @@ export default function (RED: NodeAPI): void {
             msg.payload = found;
             return [msg];
           }
-          return [messagesOf(RED, msg, found, (payload) => ({ payload }))];
+          const items = found.map((payload) => ({ payload }));
+          return [sequenceOf(RED, msg, request.operation, items)];
         }
         case "missing": {
           const missing = await listMissing(
@@ -113,13 +114,14 @@ export default function (RED: NodeAPI): void {
           const again = missing.filter(({ archiveAgain }) => archiveAgain !== null);
           const rest = missing.filter(({ archiveAgain }) => archiveAgain === null);
           const common = withoutParcel(msg);
-          return [again, rest].map((items) =>
-            messagesOf(RED, common, items, ({ archiveAgain, ...missing }) => ({
+          return [again, rest].map((list) => {
+            const items = list.map(({ archiveAgain, ...missing }) => ({
               payload: null,
               ...archiveAgain,
               missing,
-            })),
-          );
+            }));
+            return sequenceOf(RED, common, request.operation, items);
+          });
         }
         case "hold":
         case "release": {

@@ -2,10 +2,9 @@ import type { Node, NodeAPI, NodeDef } from "node-red";
 import { readExpected } from "../../src/cloud/expected-media.ts";
 import { DimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { verbatim } from "../../src/errors/interpolation.ts";
-import type { MediaItem } from "../../src/model/shapes.ts";
 import { cloudChoice } from "../../src/runtime/config/config-choice.ts";
 import { settingsOf } from "../../src/runtime/config/settings.ts";
-import type { Message } from "../../src/runtime/messages.ts";
+import { sequenceOf } from "../../src/runtime/action/message-copies.ts";
 import { readSaved } from "../../src/runtime/action/saved-properties.ts";
 import { serve } from "../../src/runtime/action/serve.ts";
 import { ValueReader } from "../../src/runtime/action/values.ts";
@@ -59,17 +58,13 @@ export default function (RED: NodeAPI): void {
         msg.payload = items;
         return [msg];
       }
-      const id = RED.util.generateId();
-      const count = items.length;
-      return [items.map((item, index) => part(RED, msg, item, { id, index, count, type: "array" }))];
+      const each = items.map((payload) => {
+        const { contentId, contentType } = payload;
+        return { payload, contentId, contentType };
+      });
+      return [sequenceOf(RED, msg, operation, each)];
     });
   }
 
   RED.nodes.registerType("dimensioner-media-list", MediaListNode);
-}
-
-/** One message of a sequence that the Join node puts together again. */
-function part(RED: NodeAPI, msg: Message, item: MediaItem, parts: object): Message {
-  const { contentId, contentType } = item;
-  return Object.assign(RED.util.cloneMessage(msg), { payload: item, contentId, contentType, parts });
 }

@@ -1,12 +1,12 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
 import { readSaved } from "../../src/runtime/action/saved-properties.ts";
-import { isTooDeepToCopy } from "../../src/runtime/action/message-depth.ts";
+import { copiesOf } from "../../src/runtime/action/message-copies.ts";
+import { refuseTooDeep } from "../../src/runtime/action/message-depth.ts";
 import { noConfig } from "../../src/runtime/config/no-config.ts";
 import { serve } from "../../src/runtime/action/serve.ts";
 import { serveTryScan } from "../../src/runtime/admin/scan-routes.ts";
 import type { SettingsReader } from "../../src/runtime/config/settings.ts";
-import { errorBeforeSending } from "../../src/runtime/failure.ts";
-import type { Message, Outputs } from "../../src/runtime/messages.ts";
+import type { Outputs } from "../../src/runtime/messages.ts";
 import { RecentScans } from "../../src/runtime/scan/recent-scans.ts";
 import { framesIn, sourceOf } from "../../src/runtime/scan/scan-input.ts";
 import { controlKey, readCodeRules } from "../../src/runtime/scan/scan-settings.ts";
@@ -42,8 +42,8 @@ export default function (RED: NodeAPI): void {
     serve(RED, this, served, async (job, { rules, sources, recent, separator, framing }) => {
       const { msg, status } = job;
       const frames = await framesIn(job, framing, sources);
-      if (frames.length > 1 && isTooDeepToCopy(msg)) {
-        throw errorBeforeSending(operation, "messageTooDeep");
+      if (frames.length > 1) {
+        refuseTooDeep(msg, operation);
       }
       const references = await rules.references();
       // All scans are read before any is remembered: a message ends either in its scans or in an error.
@@ -64,11 +64,15 @@ export default function (RED: NodeAPI): void {
       } else if (read.length > 0) {
         status.say("done", "duplicates", { count: dropped });
       }
+      const items = fresh.map(({ payload, addition }) => ({ payload, ...addition }));
+      const messages =
+        items.length > 1
+          ? copiesOf(RED, msg, operation, items)
+          : items.map((item) => Object.assign(msg, item));
       return {
-        turns: fresh.map(({ payload, addition }): Outputs => {
-          const copy: Message = fresh.length > 1 ? RED.util.cloneMessage(msg) : msg;
-          const sent = Object.assign(copy, { payload }, addition);
-          return "control" in addition ? [null, sent] : [sent, null];
+        turns: messages.map((sent, index): Outputs => {
+          const isControl = "control" in (items[index] ?? {});
+          return isControl ? [null, sent] : [sent, null];
         }),
       };
     });

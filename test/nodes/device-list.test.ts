@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { FleetDevice } from "../../src/model/shapes.ts";
 import { startSimulator, type Simulator, type StartOptions } from "../../src/simulator/index.ts";
+import { nested } from "../support/deep-message.ts";
 import { TestFlow, type FlowNode, type Sent } from "../support/flow.ts";
 
 const payloadOf = (sent: readonly Sent[]): FleetDevice[] => sent[0]?.msg["payload"] as FleetDevice[];
@@ -172,6 +173,23 @@ describe("dimensioner-device-list", () => {
       payload.map(({ name }) => name),
       sent.map(({ msg }) => (msg["payload"] as FleetDevice).name),
     );
+  });
+
+  it("copies for none of the messages a payload that is replaced", async () => {
+    await start({ emit: "split" }, { cloudDevices: 2 });
+    const payload = new Proxy({}, { ownKeys: () => assert.fail("the payload was copied") });
+    const given = { payload };
+    const { error, sent } = await flow.run("node", given);
+    assert.equal(error, undefined);
+    assert.ok(sent.length > 1);
+  });
+
+  it("refuses to split for a message that is nested too deeply to be copied", async () => {
+    await start({ emit: "split" }, { cloudDevices: 2 });
+    const given = { order: nested(10_000) };
+    const { error, sent } = await flow.run("node", given);
+    assert.deepEqual([error?.code, sent], ["ERR_INPUT", []]);
+    assert.match(error?.message ?? "", /nested too deeply/);
   });
 
   describe("with changesOnly", () => {

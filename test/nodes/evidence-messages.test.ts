@@ -4,6 +4,7 @@ import type { NodeAPI } from "node-red";
 import { startSimulator } from "../../src/simulator/index.ts";
 import { pictureOf, readPackages } from "../archive/support.ts";
 import { withFolder } from "../media/support.ts";
+import { nested } from "../support/deep-message.ts";
 import { TestFlow } from "../support/flow.ts";
 import { nodeRedMajor } from "../support/node-red.ts";
 import { storeId, storeNode } from "../support/store-node.ts";
@@ -30,7 +31,7 @@ describe("dimensioner-evidence: one message for each item", () => {
     await flow.stop();
   });
 
-  it("copies for none of them the list of all, which would hold up Node-RED if it is long", () =>
+  it("copies for none of them the list of all, which would hold up Node-RED, nor a message that is nested too deeply", () =>
     withFolder(async (folder) => {
       const store = storeId(folder);
       const archive = { z: "tab", type: "dimensioner-archive", store, layout: "{transactionId}" };
@@ -70,6 +71,14 @@ describe("dimensioner-evidence: one message for each item", () => {
         copied.filter((payload) => Array.isArray(payload)),
         [],
       );
+      for (const [node, payload] of [
+        ["find", "all"],
+        ["missing", "24h"],
+      ] as const) {
+        const { error, sent } = await flow.run(node, { payload, order: nested(10_000) });
+        assert.deepEqual([error?.code, sent], ["ERR_INPUT", []]);
+        assert.match(error?.message ?? "", /nested too deeply/);
+      }
       await flow.run("archive", { reset: true });
       await Promise.all(open);
     }));

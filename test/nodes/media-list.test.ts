@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
+import { nested } from "../support/deep-message.ts";
 import { TestFlow, type FlowNode } from "../support/flow.ts";
 
 const transactionId = "905865";
@@ -70,6 +71,27 @@ describe("dimensioner-media-list", () => {
       payload.map(({ contentId }) => contentId),
       sent.map(({ msg }) => msg["contentId"]),
     );
+  });
+
+  it("copies for none of the messages a payload that is replaced", async () => {
+    await start({ emit: "split" });
+    add("image/jpeg", "ColorImageJpeg");
+    add("video/mp4", "Video");
+    const payload = new Proxy({}, { ownKeys: () => assert.fail("the payload was copied") });
+    const given = { payload };
+    const { error, sent } = await flow.run("node", { transactionId, ...given });
+    assert.equal(error, undefined);
+    assert.ok(sent.length > 1);
+  });
+
+  it("refuses to split for a message that is nested too deeply to be copied", async () => {
+    await start({ emit: "split" });
+    add("image/jpeg", "ColorImageJpeg");
+    add("video/mp4", "Video");
+    const given = { order: nested(10_000) };
+    const { error, sent } = await flow.run("node", { transactionId, ...given });
+    assert.deepEqual([error?.code, sent], ["ERR_INPUT", []]);
+    assert.match(error?.message ?? "", /nested too deeply/);
   });
 
   it("ends an empty split with done() and an empty array with []", async () => {

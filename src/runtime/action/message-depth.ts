@@ -1,4 +1,5 @@
 import type { Node } from "node-red";
+import { errorBeforeSending, type Operation } from "../failure.ts";
 
 /**
  * Node-RED copies a message recursively, for each wire behind the first and for Catch and Complete nodes. From about
@@ -23,6 +24,13 @@ export function isTooDeepToCopy(message: object): boolean {
     }
   }
   return false;
+}
+
+/** Throws ERR_INPUT if Node-RED may fail to copy a message. */
+export function refuseTooDeep(message: object, operation: Operation): void {
+  if (isTooDeepToCopy(message)) {
+    throw errorBeforeSending(operation, "messageTooDeep");
+  }
 }
 
 /** Whether Node-RED has to copy what a node sends, because an output has several wires. */

@@ -2,7 +2,7 @@ import type { NodeAPI } from "node-red";
 import { phrase, verbatim, type Phrase } from "../../errors/interpolation.ts";
 import { commaSeparated } from "../../rules/names.ts";
 import { isJsonLonger } from "../../model/json-length.ts";
-import { isTooDeepToCopy } from "../action/message-depth.ts";
+import { refuseTooDeep } from "../action/message-depth.ts";
 import { checkNamedProperty } from "../config/property-setting.ts";
 import { errorBeforeSending, type Operation } from "../failure.ts";
 import type { Message } from "../messages.ts";
@@ -60,8 +60,6 @@ export function readKept({ RED, msg, operation, keep }: KeptReader): Record<stri
     }
   }
   // After a restart the message of the job has them, and there may be more wires by then.
-  if (isTooDeepToCopy(kept)) {
-    throw errorBeforeSending(operation, "messageTooDeep");
-  }
+  refuseTooDeep(kept, operation);
   return kept;
 }

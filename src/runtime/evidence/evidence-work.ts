@@ -1,4 +1,3 @@
-import type { NodeAPI } from "node-red";
 import type { ArchiveFiles } from "../../archive/files/archive-files.ts";
 import type { ExportResult, ExportTarget } from "../../archive/export/export-packages.ts";
 import { withNext } from "../../archive/report/neighbours.ts";
@@ -104,22 +103,6 @@ export function withoutParcel(msg: Message): Message {
     delete others[name];
   }
   return others;
-}
-
-/** One message for each item, which the Join node puts together again. `put` has to set the payload. */
-export function messagesOf<T>(
-  RED: NodeAPI,
-  msg: Message,
-  items: readonly T[],
-  put: (item: T) => { readonly payload: unknown },
-): Message[] {
-  const id = RED.util.generateId();
-  const count = items.length;
-  // Replaced in each message: copying it as often would take long if it is large.
-  const common: Message = { ...msg, payload: undefined };
-  return items.map((item, index) =>
-    Object.assign(RED.util.cloneMessage(common), put(item), { parts: { id, index, count, type: "array" } }),
-  );
 }
 
 /** Opens the packages. Throws ERR_FILE. */
