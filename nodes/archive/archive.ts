@@ -11,7 +11,6 @@ import { readMedia } from "../../src/runtime/archive/archive-facts.ts";
 import { HeldUpWarnings } from "../../src/runtime/archive/held-up-warnings.ts";
 import { HeldUpLog } from "../../src/runtime/archive/held-up-log.ts";
 import { readIntent, readPart } from "../../src/runtime/archive/archive-intent.ts";
-import { refuseLongMeasurement } from "../../src/runtime/archive/long-measurement.ts";
 import { checkKept } from "../../src/runtime/archive/kept-properties.ts";
 import { ArchiveMessages, mostMessages } from "../../src/runtime/archive/archive-messages.ts";
 import { isDeployed, jobCloud, jobDevice, jobDevices } from "../../src/runtime/archive/archive-node.ts";
@@ -144,7 +143,6 @@ export default function (RED: NodeAPI): void {
       readConcurrency(operation);
       readWarnAfter();
       const media = readMedia(msg, operation);
-      refuseLongMeasurement(msg, operation);
       const intent = await readIntent({
         RED,
         msg,

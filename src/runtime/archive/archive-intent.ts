@@ -9,6 +9,7 @@ import { layoutProblem, commaSeparated } from "../../rules/names.ts";
 import { readKept } from "./kept-properties.ts";
 import { readFacts, type MessageFacts } from "./archive-facts.ts";
 import type { ArchiveInput } from "./archive-input.ts";
+import { longestMeasured, refuseLongMeasurement } from "./long-measurement.ts";
 import { demandShortTexts } from "./short-texts.ts";
 import { errorBeforeSending, show, type Operation } from "../failure.ts";
 import type { Message } from "../messages.ts";
@@ -64,9 +65,6 @@ export interface IntentReader {
     readonly takesReferences: boolean;
   };
 }
-
-/** A device's response has at most 5 MB, and is somewhat longer as measurement.json. */
-const longestMeasured = 16_000_000;
 
 /** Such a list has at most 1,000 entries, and real ones fewer than ten. The manifest repeats those that are missing. */
 const longestExpected = 2_000;
@@ -190,6 +188,7 @@ function readImages(list: string, settings: SettingsReader): Picture[] {
 function readMeasured({ msg, operation }: IntentReader): MessageFacts {
   const refuse = (problem: Phrase) =>
     errorBeforeSending(operation, "inputValue", { field: verbatim("msg.payload"), value: "…", problem });
+  refuseLongMeasurement(msg, operation);
   let facts: MessageFacts;
   try {
     facts = readFacts(msg);

@@ -5,7 +5,7 @@ import { carriedBy } from "./archive-facts.ts";
 import type { ArchiveInput } from "./archive-input.ts";
 
 /** In characters: a device's response has at most 5 MB, and is somewhat longer as measurement.json. */
-const longestMeasured = 16_000_000;
+export const longestMeasured = 16_000_000;
 
 /** Throws ERR_INPUT if the measurement on a message is too large, before it is serialized: that could take minutes. */
 export function refuseLongMeasurement(msg: ArchiveInput, operation: Operation): void {
