@@ -46,8 +46,9 @@ describe("a message that cannot be written to", () => {
 
     it(`gets the error of its device: ${shape}`, async () => {
       sim.faults.add({ surface: "newer", times: 1, fault: { kind: "body", text: "{" } });
-      const { error } = await flow.run("measure", shaped({ _msgid: `${shape}, with an error` }));
+      const { error, msg } = await flow.run("measure", shaped({ _msgid: `${shape}, with an error` }));
       assert.deepEqual([error?.code, error?.cause.outcome], ["ERR_BAD_RESPONSE", "unknown"]);
+      assert.equal(msg["rawResponse"], shape === "sealed" ? undefined : "{");
     });
   }
 });

@@ -3,8 +3,8 @@ import { DimensionerError, isDimensionerError, type Surface } from "../../errors
 import type { InTurn, Message, Outputs } from "../messages.ts";
 import { errorBeforeSending, type Operation } from "../failure.ts";
 import { MessageMemory } from "./message-memory.ts";
-import { writableMessage } from "./writable-message.ts";
-import { hasSeveralWires, isTooDeepToCopy } from "./message-depth.ts";
+import { writableMessage, writeBack } from "./writable-message.ts";
+import { hasSeveralWires, refuseTooDeep } from "./message-depth.ts";
 import { isKnown } from "../../properties/migrations.ts";
 import { openOrExplain } from "../config/config-node.ts";
 import { SettingsReader } from "../config/settings.ts";
@@ -77,11 +77,6 @@ export function serve<TSettings>(
 
   const call: Operation = { operation, acts, surface: "config" };
   const memory = new MessageMemory(call);
-  const refuseTooDeep = (msg: object): void => {
-    if (isTooDeepToCopy(msg)) {
-      throw errorBeforeSending(call, "messageTooDeep");
-    }
-  };
 
   const isNewer = !isKnown(node.type, properties);
   const read = openOrExplain(() => ({ settings: settings(new SettingsReader("node", call)) }));
@@ -97,7 +92,7 @@ export function serve<TSettings>(
     }
     memory.hold(job);
     if (hasSeveralWires(node)) {
-      refuseTooDeep(job.msg);
+      refuseTooDeep(job.msg, call);
     }
   };
 
@@ -127,7 +122,10 @@ export function serve<TSettings>(
       for (const outputs of "turns" in result ? result.turns : [result]) {
         if (outputs.some((output) => output !== null && (!isList(output) || output.length > 0))) {
           // If a node sends several messages in a row, Node-RED copies them in any case.
-          outputs.forEach((output) => isList(output) && output.length > 1 && output.forEach(refuseTooDeep));
+          outputs.forEach(
+            (output) =>
+              isList(output) && output.length > 1 && output.forEach((one) => refuseTooDeep(one, call)),
+          );
           send([...outputs]);
         }
       }
@@ -179,7 +177,11 @@ export function serve<TSettings>(
       end(msg, done);
       return;
     }
-    const ended = run(msg, (outputs) => send(outputs as Message[]), done);
+    const finish = (error?: Error): void => {
+      writeBack(msg, given);
+      done(error);
+    };
+    const ended = run(msg, (outputs) => send(outputs as Message[]), finish);
     running.add(ended);
     void ended.then(() => running.delete(ended));
   });

@@ -20,3 +20,16 @@ export function writableMessage(msg: Message): Message {
   }
   return copy;
 }
+
+/**
+ * Writes what a copy of a message has by now to the message, as far as it can be written to: Catch and Complete nodes get the message
+ * itself.
+ */
+export function writeBack(copy: Message, msg: Message): void {
+  for (const [name, value] of copy === msg ? [] : Object.entries(copy)) {
+    const before = Object.getOwnPropertyDescriptor(msg, name);
+    if (before === undefined || before.writable === true) {
+      Reflect.set(msg, name, value);
+    }
+  }
+}
