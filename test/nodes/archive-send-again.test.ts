@@ -194,6 +194,27 @@ describe("dimensioner-archive, sent again what has ended in an error", () => {
     });
   }
 
+  it("has after a deploy the payload from which a setting reads, beside its measurement", async () => {
+    await withFolder(async (root) => {
+      const node = { ...archive(root, { ...sentTwice, transactionId: "payload.id" }), folder: root };
+      const test = await suite.start(root, node);
+      const { error, msg } = await endResumed(test, node, { payload: { id: "1" }, measurement: record });
+      assert.deepEqual([error?.code, error?.cause.retryable], ["ERR_MEDIA_INCOMPLETE", true]);
+      assert.deepEqual([msg["payload"], msg["measurement"]], [{ id: "1" }, record]);
+    });
+  });
+
+  it("has after a deploy a list of what is expected that is no longer than before", async () => {
+    await withFolder(async (root) => {
+      const expect = { expect: "wanted", expectType: "msg" };
+      const node = { ...archive(root, { ...sentTwice, ...expect }), folder: root };
+      const test = await suite.start(root, node);
+      const wanted = Array<string>(600).fill("ab").join(",");
+      const { error, msg } = await endResumed(test, node, { transactionId: "1", payload: record, wanted });
+      assert.deepEqual([error?.cause.retryable, msg["wanted"]], [true, wanted]);
+    });
+  });
+
   for (const keep of ["order.id", ""]) {
     const isWhole = keep !== "";
     it(`is ${isWhole ? "" : "not "}asked for after a deploy if JSONata can${isWhole ? "" : "not"} read the ID again`, async () => {

@@ -79,7 +79,7 @@ export function readFacts(msg: ArchiveInput): MessageFacts {
     deviceUtcTime: textOf(fields["dateTimeUtc"]),
     legalForTrade: typeof legalForTrade === "boolean" ? legalForTrade : null,
     ...readParcel(msg),
-    measurement: carried === undefined ? null : `${JSON.stringify(carried, null, 2)}\n`,
+    measurement: carried === undefined ? null : `${JSON.stringify({ ...carried }, null, 2)}\n`,
     raw,
   };
 }

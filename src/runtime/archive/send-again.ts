@@ -88,21 +88,48 @@ async function putIntent(
   // The kept ones are on it.
   const { payload, ...again } = messageOf({ ...intent, keep: {} }, transactionId);
   Object.assign(msg, Object.fromEntries(Object.entries(again).filter(([, value]) => value !== null)));
-  // What was kept of a measurement is only a part of it.
-  const isFree = msg.payload === undefined || measurementOf(msg.payload) !== null;
-  const place = isFree ? "payload" : "measurement";
-  if (payload !== undefined) {
-    msg[place] = payload;
+  const settings = settingsOf(intent, transactionId, options.properties);
+  const places = payload === undefined ? [null] : placesFor(msg);
+  const attempts = places.map((place) => ({
+    place,
+    attempt: place === null ? { ...msg } : { ...msg, [place]: payload },
+  }));
+  for (const { place, attempt } of attempts) {
+    if (await saysAgain(attempt, settings, place, options)) {
+      Object.assign(msg, attempt);
+      return intent.measurement === null || payload !== undefined;
+    }
   }
-  let isWhole = intent.measurement === null || payload !== undefined;
-  for (const setting of settingsOf(intent, transactionId, options.properties)) {
-    // Nothing is written into the measurement: it is evidence.
-    const isPut =
+  Object.assign(msg, attempts[0]?.attempt);
+  return false;
+}
+
+/** Whether the settings read what they have read; puts what they do not, where it can. */
+async function saysAgain(
+  msg: Message,
+  settings: readonly Setting[],
+  place: Place | null,
+  options: PutBack,
+): Promise<boolean> {
+  let isWhole = true;
+  for (const setting of settings) {
+    const isThere =
       (await isSaid(msg, setting, options)) ||
-      (setting.type === "msg" && putSetting(options.RED, msg, setting, payload === undefined ? null : place));
-    isWhole &&= isPut || !setting.isNeeded;
+      (setting.type === "msg" && putSetting(options.RED, msg, setting, place));
+    isWhole &&= isThere || !setting.isNeeded;
   }
   return isWhole;
+}
+
+type Place = "payload" | "measurement";
+
+/** Where a measurement may be put, one after the other. */
+function placesFor({ payload }: Message): readonly Place[] {
+  if (payload === undefined) {
+    return ["payload", "measurement"];
+  }
+  // What was kept of a measurement is only a part of it.
+  return [measurementOf(payload) === null ? "measurement" : "payload"];
 }
 
 interface Setting {
@@ -119,7 +146,7 @@ interface Setting {
 /** The settings that have read something from the message. */
 function settingsOf(intent: Intent, transactionId: string | null, properties: IntentProperties): Setting[] {
   const { cloudFrom, transactionIdType, contentTypeType, expectType } = properties;
-  const expected = intent.media === "list" ? intent.expect.join(", ") : null;
+  const expected = intent.media === "list" ? intent.expect.join(",") : null;
   const all = [
     { field: "cloudFrom", value: cloudFrom.trim(), type: "msg", read: intent.cloudName },
     { field: "transactionId", value: properties.transactionId, type: transactionIdType, read: transactionId },
@@ -140,19 +167,15 @@ async function isSaid(
 ): Promise<boolean> {
   try {
     const said = await valuesOf(msg).optional({ field, value, type });
-    return (field === "expect" && said !== undefined ? readExpected(said).join(", ") : said) === read;
+    return (field === "expect" && said !== undefined ? readExpected(said).join(",") : said) === read;
   } catch {
     // An expression such as items[msg.index], and the message has no index.
     return false;
   }
 }
 
-function putSetting(
-  RED: NodeAPI,
-  msg: Message,
-  { value, read }: Setting,
-  measured: "payload" | "measurement" | null,
-): boolean {
+function putSetting(RED: NodeAPI, msg: Message, { value, read }: Setting, measured: Place | null): boolean {
+  // Nothing is written into the measurement: it is evidence.
   const path = pathOf(RED, msg, value);
   return path[0] !== measured && putAt(msg, path, read);
 }
