@@ -37,7 +37,7 @@ type Fields = Readonly<Record<string, unknown>>;
  */
 export function readMeasured(given: unknown): MeasuredParcel {
   const fields = fieldsOf(given);
-  if (fields === null || !("length" in fields)) {
+  if (fields === null || !Object.hasOwn(fields, "length")) {
     throw billingError("billNoMeasurement");
   }
   if (fields["ok"] === false) {

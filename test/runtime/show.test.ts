@@ -14,7 +14,6 @@ describe("a value from a message in an error", () => {
     ["the beginning of a longer object", { name: "x".repeat(100) }, `{"name":"${"x".repeat(51)}`],
     ["no long text as a whole", "x".repeat(100_000), "x".repeat(60)],
     ["no object that is very long as JSON", { name: "x".repeat(1_000) }, "{…}"],
-    ["no Buffer with an image", Buffer.alloc(1_000_000_000), "{…}"],
     ["no list with billions of holes", farList([1]), "[…]"],
     ["nothing that has no JSON", circle, "object"],
   ] as const) {
@@ -22,4 +21,8 @@ describe("a value from a message in an error", () => {
       assert.equal(show(value), shown);
     });
   }
+
+  it("is no Buffer with an image", () => {
+    assert.equal(show(Buffer.alloc(1_000_000_000)), "{…}");
+  });
 });
