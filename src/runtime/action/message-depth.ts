@@ -8,7 +8,7 @@ import { errorBeforeSending, type Operation } from "../failure.ts";
 const deepestCopied = 500;
 
 /** Whether Node-RED may fail to copy a message. It walks in the same way as the copy, but without recursion. */
-export function isTooDeepToCopy(message: object): boolean {
+function isTooDeepToCopy(message: object): boolean {
   const seen = new Set<object>([message]);
   const open = [childrenOf(message)];
   for (let children = open.at(-1); children !== undefined; children = open.at(-1)) {
