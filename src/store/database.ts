@@ -37,7 +37,7 @@ export const skipLocked = "/* FOR UPDATE SKIP LOCKED */";
 export interface Database {
   /**
    * Runs the statements in one transaction. Resolves when it is durable, with the rows of each statement. Rejects with
-   * ERR_STORE, and then none of the statements has an effect.
+   * ERR_STORE: then none of the statements has an effect, or, if the database has not answered, it is not known whether all have.
    */
   transaction(statements: readonly Statement[]): Promise<readonly (readonly Row[])[]>;
   /**

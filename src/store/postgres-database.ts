@@ -2,6 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Pool, PoolClient } from "pg";
 import type { Database, Row, SqlValue, Statement } from "./database.ts";
 import { isDimensionerError, type DimensionerError } from "../errors/dimensioner-error.ts";
+import { guardedClient } from "./postgres-connection.ts";
 import { connectionTo, type PostgresAddress } from "./postgres-address.ts";
 import {
   closedPostgresError,
@@ -71,11 +72,12 @@ export class PostgresDatabase implements Database {
    * refuses the user; the tables are those of a newer version, or missing and not to be created.
    */
   static async open(options: PostgresOptions): Promise<PostgresDatabase> {
-    const { Pool: PgPool, TypeOverrides, types: known } = await import("pg");
+    const { Client, Pool: PgPool, TypeOverrides, types: known } = await import("pg");
     const types = new TypeOverrides();
     // Otherwise they would be texts. The store's numbers are all below 2^53.
     types.setTypeParser(known.builtins.INT8, Number);
     const pool = new PgPool({
+      Client: guardedClient(Client),
       ...connectionTo(options.address),
       options: sessionOptions(options.access, options.answerWithinMs ?? defaultAnswerMs),
       application_name: "dimensioner",

@@ -8,7 +8,7 @@ import { PostgresDatabase, type PostgresOptions } from "../../src/store/postgres
 import { migrations } from "../../src/store/schema.ts";
 import { startProxy } from "../support/freezing-proxy.ts";
 import { startPostgres, type PostgresServer } from "../support/postgres.ts";
-import { serveEnding, serveVersion } from "../support/postgres-stub.ts";
+import { serveEnding, serveOtherLogin, serveVersion } from "../support/postgres-stub.ts";
 import { sharedPostgres } from "../support/shared-postgres.ts";
 import { tlsFile } from "../support/tls.ts";
 import { closedPort } from "../support/servers.ts";
@@ -229,6 +229,20 @@ describe("a PostgreSQL database", () => {
       stopped.close();
     }
   });
+
+  for (const method of [7, 9] as const) {
+    it(`rejects when the server asks for a login that the driver does not know: ${method}`, async () => {
+      const stub = await serveOtherLogin(method);
+      try {
+        await assert.rejects(open({ address: readPostgresUrl(stub.url) }), {
+          sentence: "postgresUnreachable",
+          message: new RegExp(`type ${method}`),
+        });
+      } finally {
+        stub.close();
+      }
+    });
+  }
 
   it("closes while a connection is being opened, and does nothing with it any more", async () => {
     const proxy = await startProxy(server.port);

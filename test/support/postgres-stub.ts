@@ -38,6 +38,13 @@ export async function serveEnding(): Promise<PostgresStub> {
   });
 }
 
+/** Asks for a login that the driver does not know: 7 is GSSAPI, 9 SSPI. */
+export async function serveOtherLogin(method: 7 | 9): Promise<PostgresStub> {
+  return await serve((socket) => {
+    socket.write(message("R", method));
+  });
+}
+
 /** Calls a function for each connection that has sent its first message. */
 async function serve(begin: (socket: Socket) => void): Promise<PostgresStub> {
   const server = createServer((socket) => {
