@@ -76,6 +76,23 @@ describe("archive: a package whose deletion did not happen", () => {
     });
   });
 
+  it("is not removed by a later run if it was put on hold meanwhile and could not be put back", async () => {
+    await archive.withArchive(async (root) => {
+      const trash = join(root, ".dimensioner-archive", "trash");
+      const failing = watchedDisk(async (call, [from, to]) => {
+        if (call === "rename" && String(to).includes("trash")) {
+          await writeFile(join(String(from), "hold"), "claim 7");
+        } else if (call === "rename" && String(from).includes("trash")) {
+          throw systemError("EIO");
+        }
+      });
+      assert.deepEqual(await pruneWith(failing, root), [`failed ${path}`]);
+      const [name = ""] = await readdir(trash);
+      assert.deepEqual(await pruneWith(plainDisk, root), [`held .dimensioner-archive/trash/${name}`]);
+      assert.ok((await readdir(join(trash, name))).includes("manifest.json"));
+    });
+  });
+
   it("is taken from the log by a hold after a run that was killed", async () => {
     await archive.withArchive(async (root, database) => {
       for await (const entry of walkPackages(root, root)) {

@@ -6,6 +6,7 @@ import {
   diskFacts,
   holdName,
   makeStateFolder,
+  namesIn,
   removeTree,
   stateFolderName,
   writeDurably,
@@ -120,9 +121,22 @@ export class FolderFiles implements ArchiveFiles {
     return true;
   }
 
-  /** Ends removals that a kill has interrupted; they are in a log already. */
-  async emptyTrash(): Promise<void> {
-    await removeTree(join(this.root, stateFolderName, trashName), this.disk);
+  /**
+   * Ends removals that a kill has interrupted; they are in a log already. A package on hold stays, as it does where it could not be put
+   * back: returns the paths of those, from the archive's folder.
+   */
+  async emptyTrash(): Promise<string[]> {
+    const trash = join(this.root, stateFolderName, trashName);
+    const held: string[] = [];
+    for (const name of await namesIn(trash, this.disk)) {
+      const away = join(trash, name);
+      if ((await namesIn(away, this.disk)).some((file) => holdName.test(file))) {
+        held.push(`${stateFolderName}/${trashName}/${name}`);
+      } else {
+        await removeTree(away, this.disk);
+      }
+    }
+    return held;
   }
 
   async close(): Promise<void> {

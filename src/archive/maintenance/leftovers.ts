@@ -43,7 +43,7 @@ export async function findLeftovers(root: string, disk: ReadDisk, known?: string
   for (const [name, kind, text] of [
     ["aside", "aside", "moved aside: it belongs to no open job. Check whether it is needed, then delete it"],
     ["given-up", "earlier-version", "media of jobs that version 0.1 gave up"],
-    ["trash", "trash", "deleted packages that the next dimensioner-prune removes"],
+    ["trash", "trash", "deleted packages that the next dimensioner-prune removes, unless they are on hold"],
   ] as const) {
     const entries = (await foldersIn(join(state, name), disk)).length;
     if (entries > 0) {

@@ -60,7 +60,9 @@ export class Pruning {
     const { before, isDryRun, signal } = this.#options;
     const { files, hasState } = this.#place;
     if (!isDryRun && hasState && files.kind === "folder") {
-      await files.emptyTrash();
+      for (const path of await files.emptyTrash()) {
+        yield { what: "held", path, bytes: 0, reason: "hold" };
+      }
     }
     const { holds, entries } = await this.#find();
     const old: WalkedPackage[] = [];
