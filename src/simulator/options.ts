@@ -1,5 +1,5 @@
 import { randomInt } from "node:crypto";
-import { validateHeaderName } from "node:http";
+import { validateHeaderName, validateHeaderValue } from "node:http";
 
 import { checkSettings, defaultScanner, type ScannerOptions } from "./scanner-types.ts";
 
@@ -243,6 +243,7 @@ export function completeOptions(given: StartOptions): SimulatorOptions {
     }
     if (header !== undefined) {
       validateHeaderName(header.name);
+      validateHeaderValue(header.name, header.value);
     }
   }
   return options;

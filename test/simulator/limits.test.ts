@@ -215,5 +215,7 @@ describe("simulator: limits", () => {
     await assert.rejects(start({ keepBytes: Number.NaN }), /keepBytes must be 1 or more/);
     await assert.rejects(start({ seed: 1.5 }), /seed must be a whole number/);
     await assert.rejects(start({ seed: -1 }), /seed must be a whole number/);
+    const webhooks = [{ url: "http://127.0.0.1:1", header: { name: "x-secret", value: "€" } }];
+    await assert.rejects(start({ webhooks }), /Invalid character in header content/);
   });
 });
