@@ -12,7 +12,8 @@ import {
 import type { Fraction } from "../tariffs/fraction.ts";
 import { readLengthUnit } from "../rules/units.ts";
 import { toLength, toWeight } from "../tariffs/units.ts";
-import { fieldsOf, readWeight, type MeasuredParcel, type Weight } from "./measured-parcel.ts";
+import { fieldsOf } from "../model/containers.ts";
+import { readWeight, type MeasuredParcel, type Weight } from "./measured-parcel.ts";
 
 /** The weight and the size that the label states: `labelWeight` and `labelDims` of a scan. */
 export interface Label {

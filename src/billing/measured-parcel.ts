@@ -1,3 +1,4 @@
+import { fieldsOf, type Fields } from "../model/containers.ts";
 import { readFraction, type Fraction } from "../tariffs/fraction.ts";
 import { lengthUnits, readLengthUnit, readWeightUnit } from "../rules/units.ts";
 import type { LengthUnit, WeightUnit } from "../rules/units.ts";
@@ -28,8 +29,6 @@ export interface MeasuredParcel {
   /** Legality of the weight: an earlier device makes a statement about the sides only. */
   readonly weightLegality: Legality;
 }
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * Reads the result of a measurement or a transaction record. Throws ERR_INPUT if it is neither, and ERR_NOT_BILLABLE
@@ -72,16 +71,6 @@ function measuredWeight(given: unknown, unit: unknown): Pick<MeasuredParcel, "we
   const weight = readWeight(given, unit);
   const isOther = weight === null && readWeight(given, "kg") !== null;
   return { weight, otherWeightUnit: isOther ? textOf(unit) : null };
-}
-
-/** The fields of an object; null for any other value. */
-export function fieldsOf(given: unknown): Fields | null {
-  return isFields(given) ? given : null;
-}
-
-/** Not copied: a flow may have put an image in the place of a measurement, and each byte would become a field. */
-function isFields(given: unknown): given is Fields {
-  return typeof given === "object" && given !== null && !Array.isArray(given) && !ArrayBuffer.isView(given);
 }
 
 function sideOf(fields: Fields, name: "length" | "width" | "height"): Fraction {

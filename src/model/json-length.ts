@@ -1,3 +1,5 @@
+import { isContainer } from "./containers.ts";
+
 interface Level {
   readonly container: object;
   readonly children: Iterator<readonly [key: string, value: unknown], undefined>;
@@ -56,11 +58,6 @@ function whatIsWritten(key: string, given: unknown): unknown {
   }
   const toJson: unknown = Reflect.get(given, "toJSON");
   return typeof toJson === "function" ? Reflect.apply(toJson, given, [key]) : given;
-}
-
-/** A Buffer or another view is none: it is counted without looking at its elements. */
-function isContainer(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !ArrayBuffer.isView(value);
 }
 
 /** A property with such a value is not written. */

@@ -1,4 +1,5 @@
 import type { Node } from "node-red";
+import { isContainer } from "../../model/containers.ts";
 import { errorBeforeSending, type Operation } from "../failure.ts";
 
 /**
@@ -37,10 +38,6 @@ export function refuseTooDeep(message: object, operation: Operation): void {
 export function hasSeveralWires(node: Node): boolean {
   const wires: unknown = Reflect.get(node, "wires");
   return Array.isArray(wires) && wires.some((output) => Array.isArray(output) && output.length > 1);
-}
-
-function isContainer(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !ArrayBuffer.isView(value);
 }
 
 function childrenOf(container: object): Iterator<unknown, undefined> {

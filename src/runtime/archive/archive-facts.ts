@@ -12,6 +12,7 @@ import {
 import * as v from "valibot";
 import { verbatim, phrase } from "../../errors/interpolation.ts";
 import type { Instrument } from "../../model/instrument.ts";
+import { fieldsOf, type Fields } from "../../model/containers.ts";
 import { decodeMeasureResult } from "../../model/measure-result.ts";
 import { parseFields, recordLimits } from "../../model/parse-json.ts";
 import { errorBeforeSending, show, type Operation } from "../failure.ts";
@@ -42,8 +43,6 @@ export interface MessageFacts {
 
 /** The deployed device on the local network that measured, and its result. */
 export type LocalFacts = Omit<MeasuredBy, "images">;
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** On one message. */
 const mostMedia = 10_000;
@@ -230,15 +229,6 @@ export function measurementOf(value: unknown): Fields | null {
   const fields = fieldsOf(value);
   const isMeasurement = Array.isArray(fields?.["measuredObjects"]) || fields?.["source"] === "webhook";
   return isMeasurement ? fields : null;
-}
-
-function fieldsOf(value: unknown): Fields | null {
-  return isFields(value) ? value : null;
-}
-
-/** Not copied: a value from a flow may have millions of fields, of which a few are read. */
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value) && !ArrayBuffer.isView(value);
 }
 
 function textOf(value: unknown): string | null {
