@@ -16,10 +16,7 @@ export function textsOf(type: string): Texts {
   return (key, values = {}) => {
     const [catalog, name] = key.startsWith("shared:") ? [sharedCatalog, key.slice(7)] : [type, key];
     // Filled here: the library of the editor would look in the values for references to other texts.
-    return fillIn(RED._(`${packageName}/${catalog}:${name}`), (placeholder) => {
-      const value = values[placeholder];
-      return value === undefined ? undefined : String(value);
-    });
+    return fillIn(RED._(`${packageName}/${catalog}:${name}`), values, String);
   };
 }
 

@@ -95,10 +95,7 @@ export function problemOf(error: unknown): Problem {
 
 /** Fills the placeholders of a text in English. */
 export function interpolate(text: string, values: Readonly<Record<string, Value | undefined>>): string {
-  return fillIn(text, (name) => {
-    const value = Object.hasOwn(values, name) ? values[name] : undefined;
-    return value === undefined ? undefined : inEnglish(value);
-  });
+  return fillIn(text, values, inEnglish);
 }
 
 export function inEnglish(value: Value): string {

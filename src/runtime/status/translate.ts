@@ -60,12 +60,7 @@ export function translateValue(RED: NodeAPI, value: Value): string {
 
 function translate(RED: NodeAPI, key: string, values: Values): string | undefined {
   const text = lookUp(RED, `${catalog}:${key}`);
-  return text === undefined
-    ? undefined
-    : fillIn(text, (name) => {
-        const value = Object.hasOwn(values, name) ? values[name] : undefined;
-        return value === undefined ? undefined : translateValue(RED, value);
-      });
+  return text === undefined ? undefined : fillIn(text, values, (value) => translateValue(RED, value));
 }
 
 /**
