@@ -1,6 +1,7 @@
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { bundledNode, runningNode, type NodeBinary } from "../tools/test/node-binaries.ts";
+import { execFileSync } from "node:child_process";
+import { bundledNode } from "../tools/bundled-node.ts";
 
 export const repository = dirname(import.meta.dirname);
 export const packageName = "@dimflow/node-red-dimensioner";
@@ -8,7 +9,7 @@ export const packageName = "@dimflow/node-red-dimensioner";
 /** A Node-RED and the Node that it runs on. */
 export interface Runtime {
   readonly nodeRedVersion: string;
-  readonly node: NodeBinary;
+  readonly node: { readonly path: string; readonly version: string };
   readonly script: string;
   /** "Node-RED 5.0.7 on Node 24.21.0" */
   readonly title: string;
@@ -16,15 +17,16 @@ export interface Runtime {
 
 /** The pairs that the package supports and that run on this machine. */
 export function findRuntimes(): Runtime[] {
-  const running = runningNode();
+  const isNew = Number.parseInt(process.versions.node, 10) >= 24;
   const pairs = [
-    { major: 4, node: bundledNode(repository, 22) ?? (running.major < 24 ? running : undefined) },
-    { major: 5, node: bundledNode(repository, 24) ?? (running.major >= 24 ? running : undefined) },
+    { major: 4, path: bundledNode(22) ?? (isNew ? undefined : process.execPath) },
+    { major: 5, path: bundledNode(24) ?? (isNew ? process.execPath : undefined) },
   ];
-  return pairs.flatMap(({ major, node }) => (node === undefined ? [] : [describe(major, node)]));
+  return pairs.flatMap(({ major, path }) => (path === undefined ? [] : [describe(major, path)]));
 }
 
-function describe(major: number, node: NodeBinary): Runtime {
+function describe(major: number, path: string): Runtime {
+  const node = { path, version: execFileSync(path, ["--version"], { encoding: "utf8" }).trim().slice(1) };
   const require = createRequire(import.meta.url);
   const manifest = require.resolve(`node-red-${major}/package.json`);
   const { version } = require(manifest) as { version: string };

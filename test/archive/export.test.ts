@@ -9,7 +9,7 @@ import { verifyArchive } from "../../src/archive/maintenance/commands.ts";
 import type { ArchiveProgress, Finding } from "../../src/model/archive-reports.ts";
 import type { VerifyResult } from "../../src/model/shapes.ts";
 import { languages } from "../../src/rules/languages.ts";
-import { bundledNode } from "../../tools/test/node-binaries.ts";
+import { bundledNode } from "../../tools/bundled-node.ts";
 import { listAll, untilListed, withFolder } from "../media/support.ts";
 import { changeDatabase, copiesOfArchive, fillArchive } from "./packages.ts";
 import { readZip } from "./read-zip.ts";
@@ -227,8 +227,7 @@ describe("archive: an export", () => {
     ));
 
   it("has the same bytes on the oldest and on the newest Node.js, in each language", async function () {
-    const repository = join(import.meta.dirname, "../..");
-    const nodes = [bundledNode(repository, 22), bundledNode(repository, 24)];
+    const nodes = [bundledNode(22), bundledNode(24)];
     if (nodes.includes(undefined)) {
       this.skip();
     }
@@ -236,7 +235,7 @@ describe("archive: an export", () => {
       archive.withArchive(async (root) => {
         const child = join(import.meta.dirname, "export-child.ts");
         const made = nodes.map((node) => {
-          const { stdout, stderr } = spawnSync(node?.path ?? "", [child, root, to], { encoding: "utf8" });
+          const { stdout, stderr } = spawnSync(node ?? "", [child, root, to], { encoding: "utf8" });
           return { hashes: stdout.trim(), stderr };
         });
         assert.match(made[0]?.hashes ?? "", /"zh-TW":"[0-9a-f]{64}"/, made[0]?.stderr);

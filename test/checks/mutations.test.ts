@@ -11,13 +11,13 @@ const isSlow =
   "a run takes minutes, because it waits for what never comes, or counts what thousands of messages leave";
 /** Why npm run test:mutations breaks nothing for these tests of promises. */
 const withoutMutation: Readonly<Record<string, string>> = {
-  "P3 test/sweep/sweep.test.ts": isSlow,
-  "P4 test/archive/kill.test.ts": needsBuild,
-  "P7 test/leaks/leaks.test.ts": isSlow,
-  "P11 test/archive/kill.test.ts": needsBuild,
+  "P3 test/sweep/sweep.slow.test.ts": isSlow,
+  "P4 test/archive/kill.slow.test.ts": needsBuild,
+  "P7 test/leaks/leaks.slow.test.ts": isSlow,
+  "P11 test/archive/kill.slow.test.ts": needsBuild,
   "P13 test/nodes/transaction-in-store.process.test.ts": needsBuild,
   "P22 test/evidence-page/page.browser.test.ts": needsBuild,
-  "P23 test/nodes/archive-restart.test.ts": needsBuild,
+  "P23 test/nodes/archive-restart.slow.test.ts": needsBuild,
 };
 
 /** The promise sheet, docs/promises.md: number and the files that it names. */

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { BrowserContext, Page } from "playwright-core";
+import { atEnd } from "../support/at-end.ts";
 import { newEditorContext, openEditorPage, type Editor } from "../support/browser.ts";
 import { nodeRedMajor, startNodeRed, type NodeRed } from "../support/node-red.ts";
 import { sharedBrowser } from "../support/shared-browser.ts";
@@ -32,10 +33,7 @@ const settings = { editorTheme: { codeEditor: { lib: "ace" } } };
 /** Shared by the test files of a process: to start one takes longer than most of the tests. */
 let running: Promise<Running> | undefined;
 
-// Outside of any suite, which means after all of them.
-after(async () => {
-  await (await running)?.nodeRed.stop();
-});
+atEnd(async () => (await running)?.nodeRed.stop());
 
 /**
  * Deploys flows in the Node-RED that is tested on this Node.js, in place of those of an earlier test file, and opens an editor

@@ -8,7 +8,7 @@ import { runFlow } from "../../tools/demo/run-flow.ts";
 import { nodeRedMajor, startNodeRed, type NodeRed } from "../support/node-red.ts";
 import { readJson } from "./archive.ts";
 import { watchCanvas } from "./canvas.ts";
-import "../package/installed.ts";
+import { installedPackage } from "../package/installed.ts";
 import { quick } from "./several-examples.ts";
 import { measureEach, severalParcels } from "./several-parcels.ts";
 
@@ -35,7 +35,12 @@ describe("example 23: FlowFuse", () => {
     env: Readonly<Record<string, string>>,
   ): Promise<{ nodes: FlowNode[]; site: NodeRed }> {
     const nodes = (await readExample("23")).map(quick);
-    const site = await startNodeRed({ major: nodeRedMajor, env, flows: nodes });
+    const site = await startNodeRed({
+      major: nodeRedMajor,
+      packageDir: (await installedPackage()).installed,
+      env,
+      flows: nodes,
+    });
     nodeRed = site;
     return { nodes, site };
   }

@@ -12,7 +12,7 @@ import {
 import { runFlow, type FlowRun } from "../../tools/demo/run-flow.ts";
 import { nodeRedMajor, startNodeRed, type NodeRed } from "../support/node-red.ts";
 import { watchCanvas } from "./canvas.ts";
-import "../package/installed.ts";
+import { installedPackage } from "../package/installed.ts";
 import { freePort } from "../support/servers.ts";
 
 /** One Node-RED that runs several examples at once against one simulator. */
@@ -60,6 +60,7 @@ export async function startExamples(
     await mkdir(archive);
     const nodeRed = await startNodeRed({
       major: nodeRedMajor,
+      packageDir: (await installedPackage()).installed,
       env: { DIMENSIONER_ARCHIVE: withArchive ? archive : "" },
       ...(userDir === undefined ? {} : { userDir }),
     });

@@ -46,6 +46,9 @@ const observer = `(() => {
   };
 })()`;
 
+/** Resolves in the page when the parcel's picture is drawn. */
+export const pictureIsDrawn = `document.querySelector('[data-test="picture"]')?.decode().then(() => true, () => false)`;
+
 /** A page of a dashboard, as somebody with a scanner that types like a keyboard uses it. */
 export class StationPage {
   readonly page: Page;

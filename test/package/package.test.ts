@@ -18,8 +18,8 @@ const largestInstalledBytes = 12_500_000;
 describe(`the packed package on Node ${process.versions.node} and Node-RED ${nodeRedMajor}`, () => {
   let packed: Packed;
 
-  before(() => {
-    packed = installedPackage();
+  before(async () => {
+    packed = await installedPackage();
   });
 
   it("holds what it has to, and nothing else", async () => {

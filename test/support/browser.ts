@@ -1,3 +1,4 @@
+import { severalTries } from "./several-tries.ts";
 import { accessSync, constants, existsSync } from "node:fs";
 import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
@@ -26,11 +27,16 @@ const flags = [
 /** How long a page may take to show what a test waits for: far more than a slow computer needs. */
 export const longestWaitMs = 90_000;
 
-/** Starts a headless Chromium: an installed one where there is one, else the one that comes with `npm ci`. */
-export async function launchBrowser(): Promise<Browser> {
-  const installed = installedChromium();
-  const found = installed === null ? await unpackedChromium() : { executablePath: installed };
-  return chromium.launch({ ...found, args: flags, headless: true });
+/**
+ * Starts a headless Chromium: the one that the environment's CHROMIUM names, else an installed one, else the one that comes with `npm ci`. On
+ * a busy computer Chromium crashes now and then while it starts.
+ */
+export function launchBrowser(): Promise<Browser> {
+  return severalTries("Chromium", async () => {
+    const installed = installedChromium();
+    const found = installed === null ? await unpackedChromium() : { executablePath: installed };
+    return chromium.launch({ ...found, args: flags, headless: true });
+  });
 }
 
 export interface EditorOptions {

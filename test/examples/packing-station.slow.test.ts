@@ -4,12 +4,10 @@ import { sharedBrowser } from "../support/shared-browser.ts";
 import { nodeRedMajor } from "../support/node-red.ts";
 import { changed, packagesIn, startStation, type StationRun } from "./packing-station.ts";
 import { severalParcels } from "./several-parcels.ts";
-import { StationPage } from "./station-page.ts";
+import { pictureIsDrawn, StationPage } from "./station-page.ts";
 
 /** What a page has sounded so far: the kind and the pitch of each tone. */
 const tones = (dock: StationPage) => dock.page.evaluate<string[]>("window.tones");
-
-const pictureIsDrawn = `document.querySelector('[data-test="picture"]')?.decode().then(() => true, () => false)`;
 
 /** Whether the chart has bars in the colors of the parcels and of the failures. */
 const hasBars = `(() => {
@@ -77,32 +75,6 @@ describe(`example 30, the packing station, in a browser on Node-RED ${nodeRedMaj
     await dock.press("confirm");
     await dock.phase("idle");
   }
-
-  it("shows dimensions, weight, billable weight and picture, and a limit by more than a color", async () => {
-    await dock.pack("SHOE-BOX");
-    await dock.shows("billable", /^✔ Billable weight: .+ kg \(dimensional weight\)\. Within all limits/);
-    assert.match((await dock.text("figures")).replace(/\s+/g, " "), /Length 33\.5 cm.*Weight 1\.27 kg/);
-    await dock.page.waitForFunction(pictureIsDrawn);
-    run.simulator.newer.setParcel("tube-box");
-    await dock.pack("TUBE");
-    await dock.shows("billable", /^▲ Billable weight: .+ Over a limit: long/);
-    await dock.press("cancel");
-    await dock.phase("idle");
-    assert.equal(await dock.text("count"), "1");
-  });
-
-  it("archives a parcel that cannot be billed, and says so of the bill alone", async () => {
-    const { nodeRed, nodes } = run;
-    const strict = (type: string) =>
-      type === "dimensioner-billable-weight" ? { requireLegalForTrade: true } : {};
-    await nodeRed.deploy(nodes.map((node) => ({ ...node, ...strict(node.type) })));
-    await dock.pack("UNBILLED");
-    await dock.shows("billable", /^✖ Not billable: /);
-    await dock.page.locator('[data-test="entry"][data-evidence="saved"]', { hasText: "UNBILLED" }).waitFor();
-    assert.equal(await dock.page.locator('[data-test="notice"]', { hasText: "Measured" }).count(), 1);
-    await confirm();
-    await nodeRed.deploy(nodes);
-  });
 
   it("says that several objects were measured together, and measures the parcel again", async () => {
     run.simulator.faults.add(severalParcels("newer"));

@@ -1,0 +1,26 @@
+const tries = 3;
+/** The name of the warning that tools/test-files.ts reports. */
+export const triedAgain = "TriedAgain";
+
+/**
+ * Starts a program that tests need and that is not tested, such as a browser or a database server. Where it does not start, it is started
+ * again, which the output of the tests says; the third failure is an error that names the program.
+ */
+export async function severalTries<T>(program: string, start: () => Promise<T>): Promise<T> {
+  for (let number = 1; ; number++) {
+    try {
+      return await start();
+    } catch (error) {
+      if (number === tries) {
+        throw new Error(
+          `${program} has not started in ${tries} tries, so nothing that needs it was tested.`,
+          {
+            cause: error,
+          },
+        );
+      }
+      const note = `${program} has not started at try ${number} of ${tries}: ${String(error)}`;
+      process.emitWarning(note, triedAgain);
+    }
+  }
+}
