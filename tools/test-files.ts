@@ -53,7 +53,12 @@ async function runFile(file: string): Promise<FileResult> {
 
 /** Closes what the files shared. What then still keeps this process alive was left open by one of them. */
 async function end(): Promise<void> {
-  await mochaGlobalTeardown();
+  try {
+    await mochaGlobalTeardown();
+  } catch (error) {
+    console.error(error);
+    process.exitCode = 1;
+  }
   process.disconnect();
   setTimeout(() => {
     console.error(`Left open: ${process.getActiveResourcesInfo().join(", ")}`);

@@ -114,8 +114,11 @@ class Worker {
     }
     this.#output = "";
     const closed = once(this.#child, "close");
+    // It ends by itself, and says after a minute what keeps it.
+    const timer = setTimeout(() => killGroup(this.#child), 2 * minuteMs);
     this.#child.send({});
     await closed;
+    clearTimeout(timer);
     if (this.#child.exitCode !== 0) {
       const job = { name: "the end of a process of tests", node: this.node, limitMs: 0 };
       note({ job, seconds: 0, ...failed(howEnded(this.#child), this.#output) }, 0);

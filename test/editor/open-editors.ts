@@ -33,7 +33,7 @@ const settings = { editorTheme: { codeEditor: { lib: "ace" } } };
 /** Shared by the test files of a process: to start one takes longer than most of the tests. */
 let running: Promise<Running> | undefined;
 
-atEnd(async () => (await running)?.nodeRed.stop());
+atEnd(async () => (await running?.catch(() => undefined))?.nodeRed.stop());
 
 /**
  * Deploys flows in the Node-RED that is tested on this Node.js, in place of those of an earlier test file, and opens an editor

@@ -11,4 +11,4 @@ export function installedPackage(): Promise<Packed> {
   return (shared ??= packAndInstall());
 }
 
-atEnd(async () => (await shared)?.remove());
+atEnd(async () => (await shared?.catch(() => undefined))?.remove());

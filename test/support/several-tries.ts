@@ -11,16 +11,15 @@ export async function severalTries<T>(program: string, start: () => Promise<T>):
     try {
       return await start();
     } catch (error) {
+      // The lines below the first one are the program's own log.
+      const [reason = ""] = String(error).split("\n");
       if (number === tries) {
         throw new Error(
-          `${program} has not started in ${tries} tries, so nothing that needs it was tested.`,
-          {
-            cause: error,
-          },
+          `${program} has not started in ${tries} tries, so what needs it was not tested. ${reason}`,
+          { cause: error },
         );
       }
-      const note = `${program} has not started at try ${number} of ${tries}: ${String(error)}`;
-      process.emitWarning(note, triedAgain);
+      process.emitWarning(`${program} has not started at try ${number} of ${tries}: ${reason}`, triedAgain);
     }
   }
 }
