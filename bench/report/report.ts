@@ -82,7 +82,7 @@ const jobsText = `All jobs are sent to one archive node at once, each with four 
 complete, hashed, synced and recorded in the store's database. _All waiting_ is the memory above idle when the cloud has no media for
 any of the jobs yet.`;
 
-const verifyText = `\`dimensioner-verify\` reads packages with a video and four pictures each, in turn with \`sha256sum\`, which uses one core. The files are
+const verifyText = `\`dimensioner verify\` reads packages with a video and four pictures each, in turn with \`sha256sum\`, which uses one core. The files are
 in the system's cache. Verify also compares manifests, the chain and what lies in the folders.`;
 
 const loadText = `The time that a package adds when Node-RED loads its node types, and the size of what \`npm install\` installs.`;

@@ -90,7 +90,7 @@ export const nodes = {
   jobDamaged: {
     code: "ERR_STORE",
     text: "The store's database has damaged data for job __value__. Send the message again. Nothing was deleted; the job's files were left where they are.",
-    hint: "Check the disk. dimensioner-verify checks the packages.",
+    hint: "Check the disk. dimensioner verify checks the packages.",
   },
   jobUnknown: {
     code: "ERR_STORE",

@@ -61,7 +61,7 @@ export const postgres = {
   },
   postgresNoTables: {
     code: "ERR_STORE",
-    text: 'The database __path__ has no tables of a store. Check the address, or make them from the packages: run dimensioner-rebuild "folder of the packages" --database "__path__".',
+    text: 'The database __path__ has no tables of a store. Check the address, or make them from the packages: run dimensioner rebuild "folder of the packages" --database "__path__".',
     hint: "The tables are in the schema dimensioner of the database.",
   },
   postgresFailed: {

@@ -13,10 +13,10 @@ export const stores = {
   },
   storeDamaged: {
     code: "ERR_STORE",
-    text: 'The database __path__ is damaged: __problem__. Nothing was deleted. Stop what uses it. Then restore the file from a backup, or make a new one from the packages: run dimensioner-rebuild "folder of the packages" --database "__path__".',
+    text: 'The database __path__ is damaged: __problem__. Nothing was deleted. Stop what uses it. Then restore the file from a backup, or make a new one from the packages: run dimensioner rebuild "folder of the packages" --database "__path__".',
     hint: "Much of a damaged database can often still be read with SQLite's own tools.",
     inNode: {
-      text: 'The database __path__ is damaged: __problem__. Nothing was deleted. Stop Node-RED. Then restore the file from a backup, or make a new one from the packages: run npx dimensioner-rebuild "folder of the packages" --database "__path__" in Node-RED\'s user directory.',
+      text: 'The database __path__ is damaged: __problem__. Nothing was deleted. Stop Node-RED. Then restore the file from a backup, or make a new one from the packages: run npx dimensioner rebuild "folder of the packages" --database "__path__" in Node-RED\'s user directory.',
     },
   },
   storeLocked: {

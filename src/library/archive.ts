@@ -11,7 +11,7 @@ import type {
 import { pruneArguments, rebuildArguments, verifyArguments } from "./arguments.ts";
 
 /**
- * Checks the packages in a folder or a bucket, as `dimensioner-verify` does: it only reads, and may run while Node-RED is writing. Findings go to
+ * Checks the packages in a folder or a bucket, as `dimensioner verify` does: it only reads, and may run while Node-RED is writing. Findings go to
  * `onFinding`; what could not be checked is in the report.
  *
  * Rejects with ERR_CONFIG (a blank folder), ERR_INPUT (an argument that cannot be right), ERR_FILE (no such folder, denied) and
@@ -28,7 +28,7 @@ export async function verifyArchive(
 }
 
 /**
- * Deletes packages because of their age, as `dimensioner-prune` does; of a bucket also what belongs to no package. What became of each goes to
+ * Deletes packages because of their age, as `dimensioner prune` does; of a bucket also what belongs to no package. What became of each goes to
  * `onPackage`. Where the index cannot be written the packages are deleted all the same, and the report says why their rows stay.
  *
  * Rejects with ERR_CONFIG, ERR_INPUT, ERR_FILE (no such folder, denied), ERR_STORE (the bucket) and ERR_CANCELLED, between two packages.
@@ -41,7 +41,7 @@ export async function pruneArchive(folder: string, options: PruneArchiveOptions)
 }
 
 /**
- * Puts the packages of a folder into the index of a database, as `dimensioner-rebuild` does; a damaged database is moved aside. No other
+ * Puts the packages of a folder into the index of a database, as `dimensioner rebuild` does; a damaged database is moved aside. No other
  * process may have it open. What could not be put there goes to `onNotIndexed`.
  *
  * Rejects with ERR_CONFIG, ERR_INPUT, ERR_FILE (no such folder, denied), ERR_STORE (the database is in use, of a newer version, of

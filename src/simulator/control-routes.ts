@@ -159,7 +159,7 @@ export const controlRoutes: Readonly<Record<string, Route>> = {
   "GET /": () => ({
     status: 200,
     body: {
-      name: "dimensioner-simulator",
+      name: "dimensioner simulator",
       routes: [...Object.keys(controlRoutes), "DELETE /faults/{id}", "GET /events", ...fileRoutes],
     },
   }),

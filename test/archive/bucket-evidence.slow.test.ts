@@ -13,7 +13,6 @@ import {
   releasePackages,
   verifyArchive,
   type EvidencePackage,
-  type ExportedPackages,
   type Finding,
 } from "../../src/index.ts";
 import { withFolder } from "../media/support.ts";
@@ -21,7 +20,7 @@ import { s3Servers, useCredentials, type BucketServer } from "../support/s3-serv
 import { bucketSuites } from "./bucket-archive.ts";
 import { keysIn, withBucket, type InBucket } from "./in-bucket.ts";
 import { copiesOfArchive } from "./packages.ts";
-import { bundle, runChild } from "./processes.ts";
+import { bundleVerb, runChild } from "./processes.ts";
 import { readZip } from "./read-zip.ts";
 import { databaseOf, newDatabases } from "./store.ts";
 
@@ -208,12 +207,12 @@ describe("archive: evidence in a bucket", () => {
     it("is exported by the command, with the address in the place of the folder", () =>
       withFolder((to) =>
         inBucket(async ({ database, url }) => {
-          const script = await bundle("src/archive/cli/export-cli.ts");
+          const script = await bundleVerb("export");
           const wanted = ["--database", database, "--value", "ORDER-1", "--to", to, "--json"];
           const { code, stdout, stderr } = await runChild(script, [url, ...wanted]);
           assert.equal(code, 0, stderr);
-          const { path, verification } = JSON.parse(stdout) as ExportedPackages;
-          assert.deepEqual([verification.verdict, verification.packages], ["ok", 3]);
+          const { path, verdict, packages } = JSON.parse(stdout);
+          assert.deepEqual([verdict, packages], ["ok", 3]);
           assert.ok(
             (await readZip(path)).some(({ name }) => name === `packages/${archive.paths[0]}/manifest.json`),
           );

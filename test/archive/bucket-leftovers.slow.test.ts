@@ -114,7 +114,7 @@ describe("archive: what is left in a bucket", () => {
         await addUpload(unlisted, "lost");
         const { said: done, reasons } = await archive.prune(noPackages);
         assert.deepEqual(done, [`kept ${unlisted}`, `leftover ${left}`]);
-        assert.match(reasons[unlisted] ?? "", /dimensioner-rebuild/);
+        assert.match(reasons[unlisted] ?? "", /dimensioner rebuild/);
         assert.deepEqual([await isThere(left), await isThere(unlisted), await uploads()], [false, true, []]);
       });
 
@@ -316,7 +316,7 @@ describe("archive: what is left in a bucket", () => {
     for (const [who, tidy] of [
       ["a worker", () => tidyOnce(archive, thread)],
       [
-        "dimensioner-prune",
+        "dimensioner prune",
         async () => void (await archive.prune({ ...noPackages, leftoverAgeMs: 86_400_000 })),
       ],
     ] as const) {

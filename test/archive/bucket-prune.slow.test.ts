@@ -18,7 +18,7 @@ import {
   type BucketArchive,
 } from "./bucket-archive.ts";
 import { verify } from "./packages.ts";
-import { bundle, runChild, startChild } from "./processes.ts";
+import { bundleVerb, runChild, startChild } from "./processes.ts";
 
 const [first = "", second = "", third = ""] = hexNames.map((name) => `2026-11-02/${name}`);
 
@@ -133,7 +133,7 @@ describe("archive: pruning a bucket", () => {
 
     it("goes on after a kill between the log and the deletion", async () => {
       await open();
-      const script = await bundle("src/archive/cli/prune-cli.ts");
+      const script = await bundleVerb("prune");
       const args = [archive.url, "--older-than", "1h", "--database", archive.index.given];
       await makeOld(archive);
       const child = startChild(script, args);

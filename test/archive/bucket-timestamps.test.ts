@@ -14,7 +14,7 @@ import { fixtures } from "../timestamp/fixtures.ts";
 import { bucketSuites } from "./bucket-archive.ts";
 import { keysIn, withBucket, type InBucket } from "./in-bucket.ts";
 import { changeDatabase, copiesOfArchive } from "./packages.ts";
-import { bundle, runChild } from "./processes.ts";
+import { bundleVerb, runChild } from "./processes.ts";
 
 const roots = join(fixtures, "root.crt");
 const stampsFolder = ".dimensioner-archive/timestamps";
@@ -147,10 +147,10 @@ describe("archive: time stamps in a bucket", () => {
   it("are made by the command, with the address in the place of the folder", async () => {
     server = await (s3Servers["a store with conditions"]?.() ?? assert.fail());
     try {
-      const script = await bundle("src/library/timestamp-cli.ts");
+      const script = await bundleVerb("timestamp");
       await withBucket(server, archive, async (given) => {
         const { url, database } = given;
-        const wanted = ["--database", database, "--server", authority.url, "--roots", roots];
+        const wanted = ["--database", database, "--server", authority.url, "--timestamp-roots", roots];
         const { code, stdout, stderr } = await runChild(script, [url, ...wanted]);
         assert.equal(code, 0, stderr);
         assert.match(stdout, /kept in \.dimensioner-archive\/timestamps\//);

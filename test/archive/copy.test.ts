@@ -7,7 +7,7 @@ import { s3Servers, useCredentials, type BucketServer } from "../support/s3-serv
 import { startStub, type BucketStub } from "../support/s3-stub.ts";
 import { withFolder } from "../media/support.ts";
 import { changeDatabase, copiesOfArchive, verify } from "./packages.ts";
-import { bundle, runChild } from "./processes.ts";
+import { bundleVerb, runChild } from "./processes.ts";
 
 async function copy(root: string, to: string): Promise<{ report: CopyReport; notCopied: NotCopied[] }> {
   const notCopied: NotCopied[] = [];
@@ -113,7 +113,7 @@ describe("archive: copying to a bucket", () => {
   it("is done and verified by the command lines, which say with their exit code what has become of it", () =>
     archive.withArchive(async (root) => {
       const [copyScript, verifyScript] = await Promise.all(
-        ["copy", "verify"].map((name) => bundle(`src/archive/cli/${name}-cli.ts`)),
+        ["copy", "verify"].map((name) => bundleVerb(name)),
       );
       const stub = await startStub();
       try {
@@ -129,8 +129,8 @@ describe("archive: copying to a bucket", () => {
         assert.equal(JSON.parse(verified.stdout).packages, 3);
         stub.objects.set(`parcels/${path}/manifest.json`, { body: Buffer.from("{}"), headers: {} });
         const again = await run(to, "--json");
-        const { notCopied, alreadyThere } = JSON.parse(again.stdout);
-        assert.deepEqual([again.code, alreadyThere, notCopied[0].path], [1, 2, path]);
+        const { findings, alreadyThere } = JSON.parse(again.stdout);
+        assert.deepEqual([again.code, alreadyThere, findings[0].path], [1, 2, path]);
         for (const args of [[], [to, to], ["s3:x"], [to, "--retain-days", "0"]]) {
           const { code, stdout, stderr } = await run(...args);
           assert.deepEqual([code, stdout], [2, ""], stderr);
@@ -138,7 +138,7 @@ describe("archive: copying to a bucket", () => {
         stub.fault = () => ({ status: 403, code: "AccessDenied" });
         const denied = await runChild(verifyScript ?? "", [to]);
         assert.equal(denied.code, 2);
-        assert.match(denied.stderr, /^dimensioner-verify: The object store denies access to s3:/);
+        assert.match(denied.stderr, /^dimensioner verify: The object store denies access to s3:/);
       } finally {
         await stub.close();
       }

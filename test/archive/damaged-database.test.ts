@@ -24,7 +24,7 @@ async function flipBit(file: string, at: number, bit = 0): Promise<void> {
   await writeFile(file, bytes);
 }
 
-describe("archive: dimensioner-verify with a database that is damaged or cannot be read", () => {
+describe("archive: dimensioner verify with a database that is damaged or cannot be read", () => {
   const archive = copiesOfArchive(ids);
   const { withArchive } = archive;
 
@@ -113,7 +113,7 @@ describe("archive: dimensioner-verify with a database that is damaged or cannot 
         const { report, findings, said } = await verify(root);
         assert.equal(report.verdict, "wrong");
         assert.deepEqual(said, [`database ${file}`, `later-packages ${archive.paths[2]}`]);
-        const command = `run dimensioner-rebuild "folder of the packages" --database "${file}"`;
+        const command = `run dimensioner rebuild "folder of the packages" --database "${file}"`;
         assert.ok(findings[0]?.problem.includes(command), findings[0]?.problem);
       });
     });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { startSimulator } from "../../src/simulator/index.ts";
 import { withFolder } from "../media/support.ts";
-import { bundle, runChild, startChild } from "./processes.ts";
+import { bundle, bundleVerb, runChild, startChild } from "./processes.ts";
 import {
   clientOf,
   intentOf,
@@ -66,7 +66,7 @@ export async function killAgainAndAgain(kills: number, seed: number): Promise<Ki
       }
       await again.close();
       await client.close();
-      const verify = await bundle("src/archive/cli/verify-cli.ts");
+      const verify = await bundleVerb("verify");
       const verified = await runChild(verify, [root, "--database", databaseOf(root)]);
       assert.equal(verified.code, 0, verified.stdout);
     });

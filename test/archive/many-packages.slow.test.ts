@@ -93,7 +93,7 @@ async function countCalls({ root, database }: Made): Promise<Map<string, number>
   return calls;
 }
 
-describe("archive: dimensioner-verify with many deleted packages", () => {
+describe("archive: dimensioner verify with many deleted packages", () => {
   it("reads the log of deleted packages once, and asks the disk for each package that is there only", async () => {
     const counts = [];
     for (const count of [300, 1_200]) {

@@ -7,7 +7,7 @@ import type { SharedDatabaseOptions } from "../../src/store/shared-database.ts";
 import { sharedPostgres } from "../support/shared-postgres.ts";
 import { databaseNameIn, emptyPostgresOptions } from "../store/databases.ts";
 import { copiesOfArchive, fillArchive, verify } from "./packages.ts";
-import { bundle, runChild } from "./processes.ts";
+import { bundleVerb, runChild } from "./processes.ts";
 import { openSharedStore } from "./shared-store.ts";
 
 describe("archive: an index in PostgreSQL", () => {
@@ -92,7 +92,7 @@ describe("archive: an index in PostgreSQL", () => {
     });
   });
 
-  it("forgets the packages that dimensioner-prune deletes", async () => {
+  it("forgets the packages that dimensioner prune deletes", async () => {
     await withIndex(async (root) => {
       const report = await pruneArchive(root, { before: new Date(Date.now() + 1_000), database: url });
       assert.deepEqual([report.deleted, report.rowsRemoved, report.rowsKept], [3, 3, null]);
@@ -143,8 +143,7 @@ describe("archive: an index in PostgreSQL", () => {
 
   it("is used by the command lines, which take the password from the environment and from nowhere else", async () => {
     const { password } = (await sharedPostgres()).admin;
-    const run = async (name: string, ...args: string[]) =>
-      runChild(await bundle(`src/archive/cli/${name}-cli.ts`), args);
+    const run = async (name: string, ...args: string[]) => runChild(await bundleVerb(name), args);
     await archive.withArchive(async (root) => {
       const rebuilt = await run("rebuild", root, "--database", url);
       assert.deepEqual([rebuilt.code, rebuilt.stderr], [0, ""]);

@@ -9,6 +9,9 @@ const repository = join(import.meta.dirname, "..", "..");
 const outdir = join(repository, ".build", "archive-children", String(process.pid));
 process.once("exit", () => rmSync(outdir, { recursive: true, force: true }));
 
+/** The path of a script, with the arguments that it always gets. */
+export type Script = string | readonly [path: string, ...args: string[]];
+
 /** Another process that runs a script. */
 export interface Child {
   readonly process: ChildProcess;
@@ -21,7 +24,7 @@ export interface Child {
 }
 
 /**
- * Makes one plain JavaScript file of a script of this folder or of src/archive: it starts in a tenth of the time. The thread of the
+ * Makes one plain JavaScript file of a script of this folder or of src: it starts in a tenth of the time. The thread of the
  * database lies beside it, as in the package.
  */
 export async function bundle(path: string): Promise<string> {
@@ -42,8 +45,15 @@ export async function bundle(path: string): Promise<string> {
   return join(outdir, `${name}.js`);
 }
 
-export function startChild(script: string, args: readonly string[], onLine?: (line: string) => void): Child {
-  const child = spawn(process.execPath, [script, ...args], { stdio: ["pipe", "pipe", "inherit"] });
+/** The command `dimensioner` with a verb. */
+export async function bundleVerb(verb: string): Promise<Script> {
+  return [await bundle("src/cli/dimensioner.ts"), verb];
+}
+
+export function startChild(script: Script, args: readonly string[], onLine?: (line: string) => void): Child {
+  const child = spawn(process.execPath, [...[script].flat(), ...args], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
   const lines: string[] = [];
   const waiting: ((line: string | null) => void)[] = [];
   createInterface({ input: child.stdout }).on("line", (line) => {
@@ -72,7 +82,7 @@ export function startChild(script: string, args: readonly string[], onLine?: (li
         lines.shift() ??
         (hasEnded ? null : await new Promise<string | null>((resolve) => void waiting.push(resolve)));
       if (line === null) {
-        throw new Error(`${script} ended`);
+        throw new Error(`${[script].flat().join(" ")} ended`);
       }
       return line;
     },
@@ -85,10 +95,10 @@ export function startChild(script: string, args: readonly string[], onLine?: (li
 
 /** Runs a script to its end. */
 export async function runChild(
-  script: string,
+  script: Script,
   args: readonly string[],
 ): Promise<{ code: number | null; stdout: string; stderr: string }> {
-  const child = spawn(process.execPath, [script, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [...[script].flat(), ...args], { stdio: ["ignore", "pipe", "pipe"] });
   let stdout = "";
   let stderr = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));

@@ -11,7 +11,7 @@ import type { PruneArchiveOptions, PrunedPackage, PruneReport } from "../../src/
 import { withFolder } from "../media/support.ts";
 import { rowsIn } from "../support/rows.ts";
 import { fillArchive as fill, verify } from "./packages.ts";
-import { bundle, runChild } from "./processes.ts";
+import { bundleVerb, runChild } from "./processes.ts";
 import { databaseOf, storeIn } from "./store.ts";
 
 interface Ran {
@@ -43,7 +43,7 @@ function listed(root: string): unknown[] {
   return rows.map(({ id }) => id);
 }
 
-describe("archive: dimensioner-prune", () => {
+describe("archive: dimensioner prune", () => {
   it("deletes what is old enough, writes it down, and leaves no empty folder", async () => {
     await withFolder(async (root) => {
       const paths = await fill(root, ["a", "b"]);
@@ -214,7 +214,7 @@ describe("archive: dimensioner-prune", () => {
 
         const other = new DatabaseSync(file);
         other.exec("BEGIN IMMEDIATE");
-        const script = await bundle("src/archive/cli/prune-cli.ts");
+        const script = await bundleVerb("prune");
         const args = [root, "--older-than", "1h", "--database", file];
         const locked = await runChild(script, args);
         other.exec("ROLLBACK");
@@ -227,7 +227,7 @@ describe("archive: dimensioner-prune", () => {
         const later = await runChild(script, [...args, "--json"]);
         assert.equal(later.code, 0, later.stderr);
         const total = JSON.parse(later.stdout) as Record<string, unknown>;
-        assert.deepEqual([total["what"], total["deleted"], total["rowsRemoved"]], ["total", 0, 1]);
+        assert.deepEqual([total["verb"], total["deleted"], total["rowsRemoved"]], ["prune", 0, 1]);
       });
     });
   });
@@ -258,7 +258,7 @@ describe("archive: dimensioner-prune", () => {
   });
 
   it("does nothing on the command line without an age", async () => {
-    const script = await bundle("src/archive/cli/prune-cli.ts");
+    const script = await bundleVerb("prune");
     await withFolder(async (root) => {
       await fill(root, ["a"]);
       for (const args of [

@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { rebuildIndex } from "../../src/archive/maintenance/commands.ts";
 import type { NotIndexed, RebuildIndexOptions, RebuildReport } from "../../src/model/archive-reports.ts";
 import { changeDatabase, copiesOfArchive, fillArchive, verify } from "./packages.ts";
-import { bundle, runChild } from "./processes.ts";
+import { bundleVerb, runChild } from "./processes.ts";
 import { databaseOf, storeIn } from "./store.ts";
 import { intentOf, openArchive, pictureOf } from "./support.ts";
 
@@ -39,7 +39,7 @@ function rows(file: string): unknown[] {
   }
 }
 
-describe("archive: dimensioner-rebuild", () => {
+describe("archive: dimensioner rebuild", () => {
   const archive = copiesOfArchive(["m0", "m1", "m2"]);
   const { withArchive } = archive;
 
@@ -256,7 +256,7 @@ describe("archive: dimensioner-rebuild", () => {
   });
 
   it("says on the command line what it has done", async () => {
-    const script = await bundle("src/archive/cli/rebuild-cli.ts");
+    const script = await bundleVerb("rebuild");
     await withArchive(async (root, file) => {
       await truncate(file, 50_000);
       const made = await runChild(script, [root, "--database", file]);
@@ -270,13 +270,13 @@ describe("archive: dimensioner-rebuild", () => {
       const report = JSON.parse(completed.stdout) as Record<string, unknown>;
       assert.deepEqual([report["database"], report["packages"]], ["completed", 2]);
       assert.deepEqual(
-        (report["notIndexed"] as NotIndexed[]).map(({ kind }) => kind),
+        (report["findings"] as NotIndexed[]).map(({ kind }) => kind),
         ["damaged"],
       );
       for (const args of [[], [root], [root, "--database", root], [join(root, "gone"), "--database", file]]) {
         const wrong = await runChild(script, args);
         assert.deepEqual([wrong.code, wrong.stdout], [2, ""], args.join(" "));
-        assert.match(wrong.stderr, /^dimensioner-rebuild: [^\n]+\n$/);
+        assert.match(wrong.stderr, /^dimensioner rebuild: [^\n]+\n$/);
       }
     });
   });

@@ -87,7 +87,7 @@ describe("archive: many packages of the same name", () => {
     await withFolder(async (root) => {
       const first = await openArchive(root, undefined);
       await archive(first, ["a", "b", "c"]);
-      // As dimensioner-prune deletes it.
+      // As dimensioner prune deletes it.
       await rm(join(root, "dock-4", "no-reference (1)"), { recursive: true });
       assert.deepEqual(await archive(first, ["d"]), ["dock-4/no-reference (3)"]);
       await first.close();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { readStoreFile, storeFileOf } from "../../src/archive/cli/store-file.ts";
+import { readStoreFile, storeFileOf } from "../../src/archive/files/store-file.ts";
 import { readS3Url } from "../../src/s3/bucket-address.ts";
 import type { FilesLocation } from "../../src/store/files-location.ts";
 import { readPostgresUrl } from "../../src/store/postgres-address.ts";
@@ -10,7 +10,7 @@ import { useCredentials } from "../support/s3-servers.ts";
 import { startStub } from "../support/s3-stub.ts";
 import { openSqlite, packagesForBuckets } from "./bucket-archive.ts";
 import { fillArchive } from "./packages.ts";
-import { bundle, runChild } from "./processes.ts";
+import { bundleVerb, runChild } from "./processes.ts";
 import { databaseOf } from "./store.ts";
 
 const bucket = { kind: "s3", bucket: "evidence" } as const;
@@ -159,8 +159,7 @@ describe("archive: a store file", () => {
   describe("on a command line", () => {
     useCredentials();
     const packages = packagesForBuckets();
-    const run = async (name: string, ...args: string[]) =>
-      runChild(await bundle(`src/archive/cli/${name}-cli.ts`), args);
+    const run = async (name: string, ...args: string[]) => runChild(await bundleVerb(name), args);
 
     it("stands for the bucket and the database of a store", async () => {
       const stub = await startStub();
@@ -170,18 +169,18 @@ describe("archive: a store file", () => {
       try {
         const content = storeFileOf(location, { kind: "file", file: index.given });
         await withFile(content, async (file, folder) => {
-          const verified = await run("verify", "--store", file, "--json");
+          const verified = await run("verify", file, "--json");
           assert.deepEqual([verified.code, verified.stderr], [0, ""]);
-          const { verdict, folder: name, expected } = JSON.parse(verified.stdout);
+          const { verdict, store: name, expected } = JSON.parse(verified.stdout);
           assert.deepEqual([verdict, name, expected], ["ok", "s3://evidence/parcels", 3]);
           const other = join(folder, "other.sqlite");
-          const rebuilt = await run("rebuild", "--store", file, "--database", other);
+          const rebuilt = await run("rebuild", file, "--database", other);
           assert.equal(rebuilt.stderr, "");
           assert.match(
             rebuilt.stdout,
             /other\.sqlite: a new database lists 3 packages .* of s3:\/\/evidence\/parcels\n$/,
           );
-          const pruned = await run("prune", "--store", file, "--older-than", "1d", "--json");
+          const pruned = await run("prune", file, "--older-than", "1d", "--json");
           assert.equal(pruned.stderr, "");
           const { rowsRemoved, leftovers, leftoversKept } = JSON.parse(pruned.stdout);
           assert.deepEqual([rowsRemoved, leftovers, leftoversKept], [0, 0, null]);
@@ -199,20 +198,20 @@ describe("archive: a store file", () => {
         const content = storeFileOf({ kind: "folder", path: root }, { kind: "file", file: databaseOf(root) });
         await withFile(content, async (file, folder) => {
           const commands: readonly (readonly [name: string, ...args: string[]])[] = [
-            ["verify", "--store", file],
-            ["rebuild", "--store", file],
-            ["export", "--store", file, "--by", "all", "--to", folder],
-            ["prune", "--store", file, "--older-than", "1d"],
+            ["verify", file],
+            ["rebuild", file],
+            ["export", file, "--by", "all", "--to", folder],
+            ["prune", file, "--older-than", "1d"],
           ];
           for (const args of commands) {
             const { code, stderr } = await run(...args);
             assert.deepEqual([code, stderr], [0, ""], args[0]);
           }
-          for (const args of [["--store", file, root], [root, root], [] as string[]]) {
+          for (const args of [[file, root], [root, root], [] as string[]]) {
             const { code, stderr } = await run("verify", ...args);
             assert.deepEqual(
               [code, stderr],
-              [2, "dimensioner-verify: specify exactly one folder, or one store with --store. See --help.\n"],
+              [2, "dimensioner verify: specify exactly one store: a store file, a folder or s3://bucket/prefix. See dimensioner verify --help.\n"],
             );
           }
         });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { readStoreFile, storeFileOf } from "../../src/archive/cli/store-file.ts";
+import { readStoreFile, storeFileOf } from "../../src/archive/files/store-file.ts";
 import {
   exportPackages,
   findPackages,

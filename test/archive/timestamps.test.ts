@@ -87,7 +87,7 @@ describe("archive: time stamps from OpenSSL", () => {
       }),
     ));
 
-  it("is in an export, whose report says how OpenSSL verifies it, and dimensioner-verify does so, too", () =>
+  it("is in an export, whose report says how OpenSSL verifies it, and dimensioner verify does so, too", () =>
     withFolder((to) =>
       withFolder(async (root) => {
         await fillArchive(root, ["m0"]);

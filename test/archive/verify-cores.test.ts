@@ -37,7 +37,7 @@ async function withHasher(
   });
 }
 
-describe("archive: two cores of dimensioner-verify", () => {
+describe("archive: two cores of dimensioner verify", () => {
   it("hash two files at once, and say the same of them", async () => {
     await withHasher(AbortSignal.timeout(60_000), async (hasher, thread, folder) => {
       const answers: unknown[] = [];

@@ -10,7 +10,7 @@ import { databaseOf, newDatabases, storeIn } from "./store.ts";
 
 const ids = ["m0", "m1", "m2"];
 
-describe("archive: dimensioner-verify with a database", () => {
+describe("archive: dimensioner verify with a database", () => {
   const archive = copiesOfArchive(ids);
   const { withArchive } = archive;
 

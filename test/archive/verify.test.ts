@@ -15,7 +15,7 @@ import { join } from "node:path";
 import type { Finding } from "../../src/model/archive-reports.ts";
 import { withFolder } from "../media/support.ts";
 import { fillArchive, verify } from "./packages.ts";
-import { bundle, runChild } from "./processes.ts";
+import { bundleVerb, runChild, type Script } from "./processes.ts";
 import { databaseOf } from "./store.ts";
 import { pictureOf, type intentOf } from "./support.ts";
 
@@ -31,7 +31,7 @@ async function fill(
 const kindsOf = (findings: readonly Finding[]): string[] =>
   findings.map(({ kind, path }) => `${kind} ${path}`).sort();
 
-describe("archive: dimensioner-verify", () => {
+describe("archive: dimensioner verify", () => {
   it("finds nothing in an archive that nobody has touched", async () => {
     await withFolder(async (root) => {
       const paths = await fill(root, 3);
@@ -157,10 +157,10 @@ describe("archive: dimensioner-verify", () => {
   });
 
   describe("on the command line", () => {
-    let script: string;
+    let script: Script;
 
     before(async () => {
-      script = await bundle("src/archive/cli/verify-cli.ts");
+      script = await bundleVerb("verify");
     });
 
     it("exits with 0 and a sentence, with 1 and what is wrong, with 2 where it cannot look", async () => {
@@ -184,7 +184,7 @@ describe("archive: dimensioner-verify", () => {
         ]) {
           const wrong = await runChild(script, args);
           assert.deepEqual([wrong.code, wrong.stdout], [2, ""], args.join(" "));
-          assert.match(wrong.stderr, /^dimensioner-verify: [^\n]+\n$/);
+          assert.match(wrong.stderr, /^dimensioner verify: [^\n]+\n$/);
           assert.doesNotMatch(wrong.stderr, /ENO|\ufffd/);
         }
         const { stderr } = await runChild(script, [join(root, "gone")]);

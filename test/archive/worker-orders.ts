@@ -174,7 +174,7 @@ class WorkerRun {
     await tidyBucket(new BucketFiles(new BucketDisk(bucket), "/"), database);
   }
 
-  /** As `dimensioner-prune`: nobody else removes what a process has staged that was killed before it accepted the job. */
+  /** As `dimensioner prune`: nobody else removes what a process has staged that was killed before it accepted the job. */
   #prune(objects: MemoryObjects): void {
     const jobs = this.#sql("SELECT job_id FROM jobs").map((row) => String(row["job_id"]));
     const isStaged = (key: string): boolean => key.startsWith(".dimensioner-archive/work/");

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Unchecked } from "../../src/model/archive-reports.ts";
 import { changeDatabase, fillArchive, verify as verifyWith } from "../archive/packages.ts";
 import { rebuildIndex } from "../../src/archive/maintenance/commands.ts";
-import { bundle, runChild } from "../archive/processes.ts";
+import { bundleVerb, runChild } from "../archive/processes.ts";
 import { databaseOf } from "../archive/store.ts";
 import { withFolder } from "../media/support.ts";
 
@@ -32,7 +32,7 @@ function randomOf(seed: number): (below: number) => number {
   };
 }
 
-describe("A5: dimensioner-verify and missing packages", () => {
+describe("A5: dimensioner verify and missing packages", () => {
   it("says that an empty folder is no archive", async () => {
     await withFolder(async (root) => {
       const { verdict, said } = await verify(root);
@@ -235,7 +235,7 @@ describe("A5: dimensioner-verify and missing packages", () => {
 
   describe("on the command line", () => {
     it("exits with 2, and says in sentences and as data what was not checked", async () => {
-      const script = await bundle("src/archive/cli/verify-cli.ts");
+      const script = await bundleVerb("verify");
       await withFolder(async (root) => {
         const empty = await runChild(script, [root]);
         assert.equal(empty.code, 2);

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { helpText } from "../../src/simulator/cli-help.ts";
 import { controlRoutes } from "../../src/simulator/control-routes.ts";
 import { blocksIn, readPages, root } from "./pages.ts";
 
@@ -31,17 +30,18 @@ const elsewhere = [
 const npmCommands = ["ci", "install", "test", "version", "pack", "audit"];
 const pages = readPages();
 
-/** What each bin says of itself. */
+const verbs = ["simulator", "verify", "export", "prune", "copy", "rebuild", "timestamp"];
+
+/** What each verb of the command says of itself. */
 type Helps = ReadonlyMap<string, string>;
 
-/** What a bin says of itself. */
-function helpOf(bin: string): string {
-  if (bin === "dimensioner-simulator") {
-    return helpText;
-  }
-  const source = join(root, (manifest.bin[bin] ?? "").replace(/^dist/, ".").replace(/\.js$/, ".ts"));
-  return spawnSync(process.execPath, [source, "--help"], { cwd: root, encoding: "utf8", timeout: 150_000 })
-    .stdout;
+function helpOf(verb: string): string {
+  const script = join(root, "src/cli/dimensioner.ts");
+  return spawnSync(process.execPath, [script, verb, "--help"], {
+    cwd: root,
+    encoding: "utf8",
+    timeout: 150_000,
+  }).stdout;
 }
 
 /** The commands of a block, each as its words; comments and redirections are left out. */
@@ -127,15 +127,14 @@ function npmProblem(first: string, rest: readonly string[]): string | undefined 
 }
 
 function npxProblem(words: readonly string[], helps: Helps): string | undefined {
-  const isBin = (word: string): boolean => word.startsWith("dimensioner-") || word in manifest.bin;
-  const at = words.findIndex(isBin);
-  const bin = words[at] ?? "";
-  if (!(bin in manifest.bin)) {
-    return `there is no bin ${bin === "" ? words.join(" ") : bin}`;
+  const at = words.findIndex((word) => word in manifest.bin);
+  const [verb = "", ...rest] = words.slice(at + 1);
+  const help = helps.get(verb);
+  if (at < 0 || help === undefined) {
+    return `there is no command ${words.join(" ")}`;
   }
-  const help = helps.get(bin) ?? "";
-  const unknown = words.slice(at + 1).filter((word) => word.startsWith("--") && !help.includes(word));
-  return unknown.length === 0 ? undefined : `${bin} has no ${unknown.join()}`;
+  const unknown = rest.filter((word) => word.startsWith("--") && !help.includes(word));
+  return unknown.length === 0 ? undefined : `${verb} has no ${unknown.join()}`;
 }
 
 /** A body has to be JSON, and what is asked of the simulator's control port has to be there. */
@@ -163,8 +162,8 @@ describe("the shell commands of the pages", () => {
   const helps = new Map<string, string>();
 
   before(() => {
-    for (const bin of Object.keys(manifest.bin)) {
-      helps.set(bin, helpOf(bin));
+    for (const verb of verbs) {
+      helps.set(verb, helpOf(verb));
     }
   });
 
@@ -207,7 +206,7 @@ describe("the shell commands of the pages", () => {
       "npm run nothing",
       "npm run demo -- --nothing",
       "npx dimensioner-nothing",
-      "npx dimensioner-verify /a --nothing",
+      "npx dimensioner verify /a --nothing",
       "npm install node-red-contrib-other",
       "curl http://127.0.0.1:8100/nothing",
       "curl -H 'content-type: application/json' -d '{' http://127.0.0.1:8100/scan",

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { helpText } from "../../src/simulator/cli-help.ts";
+import { simulator } from "../../src/cli/simulator.ts";
 import { controlRoutes } from "../../src/simulator/control-routes.ts";
 import { scanCommand, scannerSettings } from "../../src/simulator/scanner-bodies.ts";
 import { symbologies } from "../../src/simulator/scanner-types.ts";
@@ -53,7 +53,7 @@ describe("simulator: documentation", () => {
     const named = [...page.matchAll(/`(--[a-z-]+)`/g)].map(([, option]) => option ?? "");
     assert.ok(named.length > 3);
     assert.deepEqual(
-      named.filter((option) => !helpText.includes(option)),
+      named.filter((option) => !simulator.help.includes(option)),
       [],
     );
   });

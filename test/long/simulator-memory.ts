@@ -16,10 +16,12 @@ const warmUp = Math.min(1000, measurements);
 const mostGrowthMb = 100;
 const atOnce = 16;
 
-const cli = join(import.meta.dirname, "../../src/simulator/cli.ts");
+const cli = join(import.meta.dirname, "../../src/cli/dimensioner.ts");
 const anyPort = ["control", "newer", "earlier", "cloud"].flatMap((name) => [`--${name}-port`, "0"]);
 const options = [...anyPort, "--measure", "0", "--media-delay", "0", "--no-webhook", "--quiet"];
-const child = spawn(process.execPath, [cli, ...options], { stdio: ["ignore", "pipe", "inherit"] });
+const child = spawn(process.execPath, [cli, "simulator", ...options], {
+  stdio: ["ignore", "pipe", "inherit"],
+});
 const agent = new Agent({ keepAlive: true, maxSockets: atOnce });
 
 /** Resident memory of the simulator's process, in MB. */

@@ -146,11 +146,12 @@ describe(`the packed package on Node ${process.versions.node} and Node-RED ${nod
       "exec",
       "--offline",
       "--",
-      "dimensioner-simulator",
+      "dimensioner",
+      "simulator",
       "--help",
     );
     assert.equal(exitCode, 0);
-    assert.match(stdout, /^Usage: dimensioner-simulator/m);
+    assert.match(stdout, /^Usage: dimensioner simulator/m);
   });
 
   describe("in a project with a type checker", () => {

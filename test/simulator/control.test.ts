@@ -32,7 +32,7 @@ describe("simulator: control port", () => {
   it("lists what it can do, and tells the state", async () => {
     const sim = await start();
     const index = asObject(await read(sim, "/"));
-    assert.equal(index["name"], "dimensioner-simulator");
+    assert.equal(index["name"], "dimensioner simulator");
     assert.ok(JSON.stringify(index["routes"]).includes("POST /faults"));
     await video(sim, "start", "?transactionReference=x");
     const state = asObject(await read(sim, "/state"));

@@ -70,7 +70,7 @@ describe("a SQLite database on a disk that fails", () => {
     const noise = Buffer.from(left[0]).fill(0x5a, 3 * 4_096, 6 * 4_096);
     await writeFile(file, noise);
     await writeFile(`${file}-wal`, left[1]);
-    await assert.rejects(open(), { code: "ERR_STORE", message: /is damaged.*dimensioner-rebuild/ });
+    await assert.rejects(open(), { code: "ERR_STORE", message: /is damaged.*dimensioner rebuild/ });
     assert.deepEqual([await readFile(file), await readFile(`${file}-wal`)], [noise, left[1]]);
   });
 

@@ -147,7 +147,7 @@ describe("the check of a SQLite log", () => {
     const before = [await readFile(path), await readFile(`${path}-wal`)];
     await assert.rejects(SqliteDatabase.open({ file: path, migrations, threads: testThreads }), {
       code: "ERR_STORE",
-      message: /is damaged: .*write-ahead log.*Nothing was deleted.*dimensioner-rebuild/,
+      message: /is damaged: .*write-ahead log.*Nothing was deleted.*dimensioner rebuild/,
     });
     assert.deepEqual([await readFile(path), await readFile(`${path}-wal`)], before);
     // Without the check SQLite opens it, and some of the notes are gone.

@@ -91,6 +91,12 @@ export const layers: readonly Layer[] = [
     note: "the lowest layer that uses Node-RED",
   },
   {
+    name: "src/cli",
+    may: ["src/library", "src/simulator", "src/archive", "src/store", packageFiles, ...basics],
+    modules: withoutNodeRed,
+    note: "the command `dimensioner` with its verbs",
+  },
+  {
     name: "src/library",
     files: /^src\/(?:index\.ts$|library\/)/,
     may: [

@@ -214,7 +214,7 @@ export function removeOldMeasurements(now: Date): Statement {
   };
 }
 
-/** Reads a row; null if its content is not what was written, which `dimensioner-verify` reports. */
+/** Reads a row; null if its content is not what was written, which `dimensioner verify` reports. */
 function readCandidate(row: Row): Candidate | null {
   const text = String(row["record"]);
   return sha256Of(text) === row["record_sha256"]

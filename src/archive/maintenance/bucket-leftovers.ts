@@ -67,7 +67,7 @@ async function removeUpload(
   const rows = new LeftoverRows([{ database, hasUploads: true }]);
   if (found !== "none" && !(await isReplaced(files, rows, { location, found }))) {
     // Without its row, a verification reports it.
-    const reason = "it is a whole package that the database does not list: dimensioner-rebuild adds it";
+    const reason = "it is a whole package that the database does not list: dimensioner rebuild adds it";
     return { result: kept(reason), isSettled: true };
   }
   const leftover =

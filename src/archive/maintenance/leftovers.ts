@@ -37,13 +37,13 @@ export async function findLeftovers(root: string, disk: ReadDisk, known?: string
     }
   }
   if (staged > 0) {
-    const text = `media of ${count(staged, "job")} are here, for other workers to continue with; dimensioner-prune removes those of jobs that have ended, or that the database does not know`;
+    const text = `media of ${count(staged, "job")} are here, for other workers to continue with; dimensioner prune removes those of jobs that have ended, or that the database does not know`;
     notes.push({ kind: "work", path: `${stateFolderName}/${workFolderName}`, text });
   }
   for (const [name, kind, text] of [
     ["aside", "aside", "moved aside: it belongs to no open job. Check whether it is needed, then delete it"],
     ["given-up", "earlier-version", "media of jobs that version 0.1 gave up"],
-    ["trash", "trash", "deleted packages that the next dimensioner-prune removes, unless they are on hold"],
+    ["trash", "trash", "deleted packages that the next dimensioner prune removes, unless they are on hold"],
   ] as const) {
     const entries = (await foldersIn(join(state, name), disk)).length;
     if (entries > 0) {

@@ -28,8 +28,8 @@ const mostUnlisted = 1_000;
 const noDatabase =
   "it may be a package that has lost its manifest, or be needed by an open job: only the store's database shows it. Specify it with --database";
 const otherDatabase =
-  "there are packages here that no database lists: specify the databases of all stores with --database, or complete them with dimensioner-rebuild";
-const manifestLost = "the database lists a package here whose manifest is missing: see dimensioner-verify";
+  "there are packages here that no database lists: specify the databases of all stores with --database, or complete them with dimensioner rebuild";
+const manifestLost = "the database lists a package here whose manifest is missing: see dimensioner verify";
 
 /**
  * Finds in a listing of a bucket what belongs to no package, and removes it: uploads of which no database knows any more,

@@ -39,7 +39,7 @@ export class UnfinishedPackages {
       return [];
     }
     const [count, verb] = this.#count === 1 ? ["1 object", "belongs"] : [`${this.#count} objects`, "belong"];
-    const text = `${count} ${verb} to packages that are being uploaded or deleted, or were never completed: dimensioner-prune removes what is older than a day`;
+    const text = `${count} ${verb} to packages that are being uploaded or deleted, or were never completed: dimensioner prune removes what is older than a day`;
     return [{ kind: "uploads", path: this.#first, text }];
   }
 

@@ -79,7 +79,7 @@ export class StagedMedia {
   /**
    * Removes what was stored before a time for jobs that have ended. Media of a failed job that are nowhere else stay, and so does what
    * somebody else has put there. So do those of jobs that the database does not know, because it may be an older one that was restored:
-   * they are left to `dimensioner-prune`.
+   * they are left to `dimensioner prune`.
    */
   async removeOld(beforeMs: number, database: Pick<Database, "transaction">): Promise<void> {
     const { bucket, root } = this.#files;

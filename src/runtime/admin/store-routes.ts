@@ -51,7 +51,7 @@ export function serveStoreFile(RED: NodeAPI): void {
       throw files.problem;
     }
     const location = databaseOf(RED, given);
-    const { storeFileOf } = await import("../../archive/cli/store-file.ts");
+    const { storeFileOf } = await import("../../archive/files/store-file.ts");
     return { file: storeFileOf(files, location) };
   });
   RED.httpAdmin.post("/dimensioner-store/file", allowed, route);

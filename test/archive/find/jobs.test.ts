@@ -208,7 +208,7 @@ describe("archive: jobs that seek their transaction", () => {
         "database F",
       ],
     ] as const) {
-      it(`dimensioner-verify finds a measurement that ${what} in the database`, async () => {
+      it(`dimensioner verify finds a measurement that ${what} in the database`, async () => {
         await withFolder(async (root) => {
           const path = await archiveFirst(root);
           changeDatabase(databaseOf(root), sql);

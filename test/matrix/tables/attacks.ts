@@ -75,7 +75,7 @@ export const attacks: Readonly<Record<string, OtherTest>> = {
     title: "refuses every other file with one answer, whether it exists or not",
   },
   "packages taken out of an archive": {
-    holds: "dimensioner-verify finds them, or names what it could not check.",
+    holds: "dimensioner verify finds them, or names what it could not check.",
     file: "attacks/missing-packages.slow.test.ts",
     title: "reports each of 30 random deletions, or that it cannot be checked",
   },

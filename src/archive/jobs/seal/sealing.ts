@@ -154,7 +154,7 @@ export class Sealing {
 
   /**
    * Ends a job of an earlier process with its own package, if the index has one although the job is open: it is so in an older
-   * database that was restored, and completed by `dimensioner-rebuild`. Its media are in the package, and not in its folder.
+   * database that was restored, and completed by `dimensioner rebuild`. Its media are in the package, and not in its folder.
    */
   async findOwn(job: OpenJob): Promise<Archived | undefined> {
     const own = job.state === "archived" ? undefined : await this.#ownOf(job);

@@ -1,4 +1,4 @@
-import type { WebhookPost } from "./webhooks.ts";
+import type { WebhookPost } from "../simulator/webhooks.ts";
 
 /** Where the examples 01 and 20 listen in a Node-RED on this computer. */
 export const defaultWebhooks = [

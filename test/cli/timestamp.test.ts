@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { timestampArchive } from "../../src/index.ts";
 import { fillArchive } from "../archive/packages.ts";
-import { bundle, runChild } from "../archive/processes.ts";
+import { bundleVerb, runChild, type Script } from "../archive/processes.ts";
 import { databaseOf } from "../archive/store.ts";
 import { withFolder } from "../media/support.ts";
 import { useAuthority } from "../timestamp/authority.ts";
@@ -11,17 +11,17 @@ import { fixtures } from "../timestamp/fixtures.ts";
 
 const roots = join(fixtures, "root.crt");
 
-describe("dimensioner-timestamp", () => {
+describe("dimensioner timestamp", () => {
   const authority = useAuthority();
-  let script = "";
-  let verifyScript = "";
+  let script: Script = "";
+  let verifyScript: Script = "";
 
   before(async () => {
-    script = await bundle("src/library/timestamp-cli.ts");
-    verifyScript = await bundle("src/archive/cli/verify-cli.ts");
+    script = await bundleVerb("timestamp");
+    verifyScript = await bundleVerb("verify");
   });
 
-  it("has the newest manifest signed, says by whom, and dimensioner-verify says so too", () =>
+  it("has the newest manifest signed, says by whom, and dimensioner verify says so too", () =>
     withFolder(async (root) => {
       const [path = ""] = await fillArchive(root, ["m0"]);
       const given = [root, "--database", databaseOf(root), "--server", authority.url];
@@ -29,15 +29,15 @@ describe("dimensioner-timestamp", () => {
       assert.deepEqual([open.code, open.stderr], [0, ""]);
       assert.match(
         open.stdout,
-        /signed by “Example Time Stamps” \(not checked against a root certificate: give --roots\)/,
+        /signed by “Example Time Stamps” \(not checked against a root certificate: give --timestamp-roots\)/,
       );
-      const rooted = await runChild(script, [...given, "--roots", roots]);
+      const rooted = await runChild(script, [...given, "--timestamp-roots", roots]);
       assert.ok(rooted.stdout.startsWith(`${path} was time-stamped before: `), rooted.stdout);
       assert.match(
         rooted.stdout,
         /\(root certificate: “Example Root”\)\nkept in \.dimensioner-archive\/timestamps\//,
       );
-      const { stdout } = await runChild(script, [...given, "--roots", roots, "--json"]);
+      const { stdout } = await runChild(script, [...given, "--timestamp-roots", roots, "--json"]);
       assert.equal(JSON.parse(stdout).package, path);
 
       const database = ["--database", databaseOf(root)];
@@ -56,8 +56,13 @@ describe("dimensioner-timestamp", () => {
         const store = join(elsewhere, "store.json");
         const named = { files: { kind: "folder", path: root }, database: databaseOf(root) };
         await writeFile(store, JSON.stringify(named));
-        const given = ["--store", store, "--server", authority.url];
-        const { code, stdout, stderr } = await runChild(script, [...given, "--roots", roots, "--json"]);
+        const given = [store, "--server", authority.url];
+        const { code, stdout, stderr } = await runChild(script, [
+          ...given,
+          "--timestamp-roots",
+          roots,
+          "--json",
+        ]);
         assert.deepEqual([code, stderr], [0, ""]);
         assert.equal(JSON.parse(stdout).package, path);
       }),
@@ -71,9 +76,9 @@ describe("dimensioner-timestamp", () => {
       for (const [args, said] of [
         [[root, ...server], /--database is missing/],
         [[root, ...database], /--server is missing/],
-        [[...database, ...server], /exactly one folder/],
+        [[...database, ...server], /exactly one store/],
         [[root, ...database, "--server", "tsa"], /only http and https/],
-        [[root, ...database, ...server, "--roots", `${root}/none`], /there is no such file/],
+        [[root, ...database, ...server, "--timestamp-roots", `${root}/none`], /there is no such file/],
       ] as const) {
         const { code, stderr } = await runChild(script, args);
         assert.equal(code, 2);

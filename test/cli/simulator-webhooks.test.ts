@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { exampleNames, readExample } from "../../tools/demo/examples.ts";
 
-import { defaultWebhooks, webhookReporter } from "../../src/simulator/cli-webhooks.ts";
+import { defaultWebhooks, webhookReporter } from "../../src/cli/simulator-webhooks.ts";
 
 const [transaction, operatorScans] = defaultWebhooks;
 

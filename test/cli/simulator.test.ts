@@ -8,9 +8,15 @@ import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { freePort } from "../support/servers.ts";
 
-import { readArguments } from "../../src/simulator/cli-arguments.ts";
+import { readOptions, simulator } from "../../src/cli/simulator.ts";
 
-const cliPath = join(import.meta.dirname, "../../src/simulator/cli.ts");
+const cliPath = join(import.meta.dirname, "../../src/cli/dimensioner.ts");
+
+/** What a command line means. */
+function optionsOf(args: readonly string[]) {
+  return readOptions(simulator.parse(args).values);
+}
+
 const anyPorts = ["control", "newer", "earlier", "cloud", "scanner"].flatMap((name) => [
   `--${name}-port`,
   "0",
@@ -31,7 +37,9 @@ describe("simulator: command line", () => {
   afterEach(() => children.splice(0).forEach((child) => child.kill("SIGKILL")));
 
   function run(...args: string[]): Run {
-    const child = spawn(process.execPath, [cliPath, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(process.execPath, [cliPath, "simulator", ...args], {
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     children.push(child);
     let out = "";
     let error = "";
@@ -55,19 +63,16 @@ describe("simulator: command line", () => {
     };
   }
 
-  it("prints help and version and ends", async () => {
+  it("prints help and ends", async () => {
     const help = run("--help");
     assert.equal(await help.code, 0);
-    assert.match(help.out(), /Usage: dimensioner-simulator/);
+    assert.match(help.out(), /Usage: dimensioner simulator/);
     assert.ok(
       help
         .out()
         .split("\n")
         .every((line) => line.length <= 110),
     );
-    const version = run("--version");
-    assert.equal(await version.code, 0);
-    assert.match(version.out(), /^\d+\.\d+\.\d+\n$/);
   });
 
   it("prints addresses, token and registration code, a line a request, and ends on a signal", async () => {
@@ -152,38 +157,37 @@ describe("simulator: command line", () => {
     server.closeAllConnections();
   });
 
-  it("says which port is in use and ends with 1", async () => {
+  it("says which port is in use and ends with 2", async () => {
     const taken = createServer().listen(0, "127.0.0.1");
     await once(taken, "listening");
     const address = taken.address();
     assert.ok(typeof address === "object" && address !== null);
     const sim = run(...onlyItself, "--cloud-port", String(address.port));
-    assert.equal(await sim.code, 1);
+    assert.equal(await sim.code, 2);
     await new Promise((resolve) => taken.close(resolve));
-    const expected = `Port ${address.port} is in use by another program. Choose another with --cloud-port, or 0 for any free one.\n`;
+    const expected = `dimensioner simulator: Port ${address.port} is in use by another program. Choose another with --cloud-port, or 0 for any free one.\n`;
     assert.equal(sim.error(), expected);
     const parcel = run(...onlyItself, "--parcel", "elephant");
-    assert.equal(await parcel.code, 1);
+    assert.equal(await parcel.code, 2);
     assert.match(parcel.error(), /There is no parcel "elephant"\. The catalogue has: .*\n$/);
   });
 
   it("says what is wrong on the command line and ends with 2", async () => {
     const sim = run("--mode", "fast");
     assert.equal(await sim.code, 2);
-    assert.match(sim.error(), /^--mode must be one of .*, not "fast"\. See --help\.\n$/);
+    assert.match(
+      sim.error(),
+      /^dimensioner simulator: --mode must be one of .*, not “fast”\. See dimensioner simulator --help\.\n$/,
+    );
   });
 
   describe("arguments", () => {
     it("have defaults for people", () => {
-      const command = readArguments([]);
-      assert.equal(command.do, "run");
-      if (command.do !== "run") {
-        return;
-      }
+      const options = optionsOf([]);
       const ports = { control: 8100, newer: 8101, earlier: 8102, cloud: 8103, scanner: 8104 };
-      assert.deepEqual(command.options.ports, ports);
-      assert.deepEqual(command.options.scanner, { aim: true, connectTo: null });
-      const { encodingMs, mediaDelayMs, host, webhooks } = command.options;
+      assert.deepEqual(options.ports, ports);
+      assert.deepEqual(options.scanner, { aim: true, connectTo: null });
+      const { encodingMs, mediaDelayMs, host, webhooks } = options;
       assert.deepEqual([encodingMs, mediaDelayMs, host], [3000, 2000, "127.0.0.1"]);
       assert.deepEqual(
         webhooks?.map(({ url, header }) => [url, header?.name, header?.value]),
@@ -193,20 +197,15 @@ describe("simulator: command line", () => {
           "simulator",
         ]),
       );
-      assert.equal("seed" in command.options, false);
-      assert.equal(command.quiet, false);
-      assert.equal("token" in command.options, false);
+      assert.equal("seed" in options, false);
+      assert.equal("token" in options, false);
     });
 
     it("become options", () => {
       const text =
         "--mode video-only --parcel none --video-bytes 4G --encoding 0.25 --media-delay 9 --token t --cloud-devices 12 " +
         "--transaction-ids guid --webhook http://127.0.0.1:1/a --webhook http://127.0.0.1:1/b --simulation-mode --seed 5 --keep 7 --keep-bytes 2M --quiet";
-      const command = readArguments([...text.split(" "), "--webhook-secret", "x-secret: a b"]);
-      if (command.do !== "run") {
-        assert.fail();
-      }
-      const { options } = command;
+      const options = optionsOf([...text.split(" "), "--webhook-secret", "x-secret: a b"]);
       assert.deepEqual([options.mode, options.parcel, options.videoBytes], ["video-only", null, 4 * 2 ** 30]);
       assert.deepEqual([options.encodingMs, options.mediaDelayMs, options.token], [250, 9000, "t"]);
       assert.deepEqual(
@@ -218,7 +217,7 @@ describe("simulator: command line", () => {
         { url: "http://127.0.0.1:1/a", header, retryMs: 600_000 },
         { url: "http://127.0.0.1:1/b", header, retryMs: 600_000 },
       ]);
-      assert.deepEqual([command.quiet, options.seed], [true, 5]);
+      assert.equal(options.seed, 5);
       assert.deepEqual(
         [options.keepTransactions, options.keepRequests, options.keepBytes],
         [7, 7, 2 * 2 ** 20],
@@ -228,9 +227,8 @@ describe("simulator: command line", () => {
     it("set the scanner", () => {
       const text =
         "--scanner-suffix tab --scanner-no-aim --scanner-repeats 3 --scanner-chunk 4 --scanner-connect [::1]:4001";
-      const command = readArguments(text.split(" "));
-      assert.ok(command.do === "run");
-      assert.deepEqual(command.options.scanner, {
+      const options = optionsOf(text.split(" "));
+      assert.deepEqual(options.scanner, {
         connectTo: { host: "::1", port: 4001 },
         aim: false,
         suffix: "\t",
@@ -240,15 +238,13 @@ describe("simulator: command line", () => {
     });
 
     it("leave the webhook out where it is not wanted", () => {
-      const command = readArguments(["--no-webhook"]);
-      assert.ok(command.do === "run");
-      assert.deepEqual(command.options.webhooks, []);
+      const options = optionsOf(["--no-webhook"]);
+      assert.deepEqual(options.webhooks, []);
     });
 
     it("are refused in a sentence", () => {
       for (const [args, sentence] of [
         [["--nope"], /Unknown option '--nope'.*\.$/],
-        [["extra"], /extra/],
         [["--encoding", "soon"], /--encoding needs a number/],
         [["--encoding", "1e9"], /--encoding needs a number/],
         [["--newer-port", "70000"], /--newer-port needs a port/],
@@ -265,7 +261,7 @@ describe("simulator: command line", () => {
         [["--scanner-suffix", "return"], /--scanner-suffix must be one of cr, lf, crlf/],
         [["--scanner-connect", "4001"], /--scanner-connect needs/],
       ] satisfies [string[], RegExp][]) {
-        assert.throws(() => readArguments(args), sentence);
+        assert.throws(() => optionsOf(args), sentence);
       }
     });
   });

@@ -5,7 +5,7 @@ import { JsonLimitError, parseJson, recordLimits } from "../../model/parse-json.
 import { databaseText, type DatabaseLocation } from "../../store/database-location.ts";
 import type { BucketLocation, FilesLocation } from "../../store/files-location.ts";
 import { isPostgresUrl, readPostgresUrl } from "../../store/postgres-address.ts";
-import { namedFiles } from "../files/open-files.ts";
+import { namedFiles } from "./open-files.ts";
 
 const aText = v.pipe(v.string("must be a text"), v.nonEmpty("must not be blank"));
 const trueOrFalse = v.boolean("must be true or false");

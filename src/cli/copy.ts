@@ -1,0 +1,73 @@
+import type { CopyReport } from "../model/archive-reports.ts";
+import { copyArchive } from "../archive/maintenance/commands.ts";
+import {
+  defineVerb,
+  namedStore,
+  sayBytes,
+  sayCount,
+  storeText,
+  UsageError,
+  wholeNumber,
+  withFindings,
+} from "./command-line.ts";
+
+export const copy = defineVerb({
+  name: "copy",
+  usage: ["STORE s3://<bucket>/<prefix> [--retain-days <days>] [--json]"],
+  description: `Copies the packages of a store in a folder, with the logs and time stamps beside them, to a bucket of an
+S3-compatible object store. Each file is compared with its manifest before it is sent. A package is in the bucket when its manifest is,
+which is sent last. Nothing in the bucket is replaced by another package, and nothing is deleted there except uploads that were interrupted
+more than a day ago. Run it again at any time to copy what is new, also while Node-RED is writing. Afterwards,
+dimensioner verify s3://<bucket>/<prefix> verifies the copy.
+
+${storeText}`,
+  options: {
+    "retain-days": {
+      type: "string",
+      value: "<days>",
+      help: "protect the copies from being deleted for so long (Object Lock, governance mode)",
+    },
+  },
+  examples: [
+    "copy /srv/packages s3://evidence/parcels",
+    "copy store.json s3://evidence/parcels --retain-days 365",
+  ],
+  exitCodes: `0 all packages of the store are in the bucket, 1 some could not be copied, 2 nothing could be copied, or not
+everything, 130 stopped with Ctrl+C.`,
+  async run(values, positionals, signal) {
+    const [, to, more] = positionals;
+    if (to === undefined || more !== undefined) {
+      throw new UsageError("specify one store and the address of one bucket.");
+    }
+    const { address, name } = await namedStore(positionals.slice(0, 1));
+    const days = values["retain-days"];
+    const { failed } = await withFindings(
+      { verb: "copy", store: name, json: values.json === true },
+      async (onFinding, onProgress) => {
+        const report = await copyArchive(address, to, {
+          retainDays: days === undefined ? undefined : wholeNumber("retain-days", days, 1, 36_500),
+          signal,
+          onProgress,
+          onNotCopied: ({ path, problem }) =>
+            onFinding({ path, kind: "not-copied", problem: `not copied: ${problem}` }),
+        });
+        return { to, ...report };
+      },
+      sayReport,
+    );
+    return failed > 0 ? 1 : 0;
+  },
+});
+
+function sayReport(report: CopyReport & { readonly to: string }): string[] {
+  const { to, copied, alreadyThere, failed, bytes, endedUploads } = report;
+  const said = [
+    `${sayCount(copied, "package")} copied, ${sayBytes(bytes)}`,
+    `${alreadyThere.toLocaleString("en-US")} already there`,
+    ...(failed > 0 ? [`${failed.toLocaleString("en-US")} not copied, see above`] : []),
+    ...(endedUploads === null || endedUploads === 0
+      ? []
+      : [`${sayCount(endedUploads, "interrupted upload")} removed`]),
+  ];
+  return [`${to.replace(/\?.*$/s, "")}: ${said.join("; ")}`];
+}

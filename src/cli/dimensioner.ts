@@ -1,0 +1,111 @@
+#!/usr/bin/env node
+import { packageVersion } from "../package/package-files.ts";
+import { completionScript, shells } from "./completion.ts";
+import { print, printable, UsageError, type Verb } from "./command-line.ts";
+
+/** What the command does. A verb is loaded when it is used. */
+const verbs: Readonly<Record<string, { readonly summary: string; readonly load: () => Promise<Verb> }>> = {
+  simulator: {
+    summary: "simulates the devices, the cloud and a scanner",
+    load: async () => (await import("./simulator.ts")).simulator,
+  },
+  verify: {
+    summary: "checks that packages are as they were archived",
+    load: async () => (await import("./verify.ts")).verify,
+  },
+  export: {
+    summary: "puts packages into a ZIP to hand over, with a report",
+    load: async () => (await import("./export.ts")).exportPackages,
+  },
+  prune: {
+    summary: "deletes packages that are older than an age",
+    load: async () => (await import("./prune.ts")).prune,
+  },
+  copy: {
+    summary: "copies packages to a bucket",
+    load: async () => (await import("./copy.ts")).copy,
+  },
+  rebuild: {
+    summary: "rebuilds the database's index of packages",
+    load: async () => (await import("./rebuild.ts")).rebuild,
+  },
+  timestamp: {
+    summary: "has the newest package time-stamped",
+    load: async () => (await import("./timestamp.ts")).timestamp,
+  },
+};
+
+const help = `Usage: dimensioner <verb> [arguments]
+
+Verbs
+${Object.entries(verbs)
+  .map(([name, { summary }]) => `  ${name.padEnd(12)}${summary}`)
+  .join("\n")}
+  ${"completion".padEnd(12)}prints the completion of a shell: ${shells.join(", ")}
+
+dimensioner <verb> --help explains a verb, with examples. dimensioner --version prints the version.
+
+Examples
+  dimensioner simulator
+  dimensioner verify /srv/packages --database ~/.node-red/dimensioner
+  dimensioner completion bash >> ~/.bashrc
+
+Exit code: 0 everything is fine, 1 something was found, 2 it could not run, or not to the end, 130 stopped with Ctrl+C.`;
+
+/** How long the process waits, after Ctrl+C, for calls to the disk that have not returned. */
+const interruptMs = 1_000;
+/** The exit code of a command that Ctrl+C has ended, as shells define it: 128 plus the number of the signal. */
+const interruptedCode = 130;
+
+/**
+ * Runs the command line to its end. The process also ends when the reader of its output ends, as in `dimensioner verify … | head`,
+ * and with Ctrl+C, even while the disk does not respond.
+ */
+async function main([name = "--help", ...args]: readonly string[]): Promise<void> {
+  if (name === "--help" || name === "-h" || name === "help") {
+    return print(help);
+  }
+  if (name === "--version") {
+    return print(packageVersion().version);
+  }
+  const interrupted = new AbortController();
+  let isService = false;
+  const interrupt = (): void => {
+    if (interrupted.signal.aborted) {
+      process.exit(interruptedCode);
+    }
+    interrupted.abort();
+    if (!isService) {
+      setTimeout(() => process.exit(interruptedCode), interruptMs).unref();
+    }
+  };
+  process.on("SIGINT", interrupt).on("SIGTERM", interrupt);
+  process.stdout.on("error", () => {
+    if (!isService) {
+      process.exit(2);
+    }
+  });
+  try {
+    if (name === "completion") {
+      const all = await Promise.all(Object.values(verbs).map(({ load }) => load()));
+      return await print(completionScript(args[0], all));
+    }
+    const found = Object.hasOwn(verbs, name) ? verbs[name] : undefined;
+    if (found === undefined) {
+      throw new UsageError(`there is no verb “${name}”. The verbs are ${Object.keys(verbs).join(", ")}.`);
+    }
+    const verb = await found.load();
+    ({ isService } = verb);
+    process.exitCode = await verb.run(args, interrupted.signal);
+  } catch (error) {
+    const isInterrupted = interrupted.signal.aborted;
+    const message = error instanceof Error ? error.message : String(error);
+    const shownName = Object.hasOwn(verbs, name) ? ` ${name}` : "";
+    const hint = error instanceof UsageError ? ` See dimensioner${shownName} --help.` : "";
+    const reason = isInterrupted ? "stopped" : message.replaceAll("\n", " ") + hint;
+    process.stderr.write(`dimensioner${shownName}: ${printable(reason)}\n`);
+    process.exitCode = isInterrupted ? interruptedCode : 2;
+  }
+}
+
+await main(process.argv.slice(2));
