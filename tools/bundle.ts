@@ -29,8 +29,8 @@ for (const name of readdirSync("nodes")) {
 // Icons that lie beside several nodes would be listed several times.
 cpSync("icons", "dist/nodes/device/icons", { recursive: true });
 await page("src/simulator/page");
-await page("src/evidence-page/page");
-cpSync("src/evidence-page/page/texts", "dist/src/evidence-page/page/texts", { recursive: true });
+await page("src/evidence/page/client");
+cpSync("src/evidence/page/client/texts", "dist/src/evidence/page/client/texts", { recursive: true });
 writeFileSync("dist/THIRD-PARTY.txt", thirdParty.notices());
 copy("src/simulator/catalogue", /\.(?:jpg|png|bmp\.gz|mp4)$/);
 for (const command of Object.values(bin)) {
@@ -54,10 +54,10 @@ async function modules(): Promise<void> {
   const entries = [
     ...Object.values(bin),
     ...Object.values(exports).flatMap((one) => (typeof one === "string" ? [] : [one.default])),
-    "dist/src/archive/evidence/evidence-thread.js",
-    "dist/src/archive/maintenance/hash-thread.js",
-    "dist/src/store/sqlite-thread.js",
-    "dist/src/store/tool-thread.js",
+    "dist/src/evidence/evidence-thread.js",
+    "dist/src/vault/maintenance/hash-thread.js",
+    "dist/src/database/sqlite-thread.js",
+    "dist/src/database/tool-thread.js",
   ].map((path) => posix.relative("dist", path).replace(/\.js$/, ""));
   await build({
     bundle: true,

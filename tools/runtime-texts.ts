@@ -1,4 +1,4 @@
-import { reportTexts } from "../src/archive/report/report-texts.ts";
+import { reportTexts } from "../src/evidence/report/report-texts.ts";
 import { phrases } from "../src/errors/phrases.ts";
 import { failedTexts, statusTexts } from "../src/runtime/status/status-texts.ts";
 import { nodeWordings } from "../src/errors/sentences.ts";

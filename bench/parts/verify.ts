@@ -3,7 +3,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { writeManifest, type Manifest } from "../../src/archive/packages/manifest.ts";
+import { writeManifest, type Manifest } from "../../src/vault/packages/manifest.ts";
 import { forkAndHear } from "../fork.ts";
 import { median } from "../median.ts";
 import type { Progress } from "../progress.ts";

@@ -7,8 +7,8 @@ import { serve, type Job } from "../../src/runtime/action/serve.ts";
 import { ValueReader } from "../../src/runtime/action/values.ts";
 import { deployed } from "../../src/runtime/config/deployed.ts";
 import { settingsOf, type Settings } from "../../src/runtime/config/settings.ts";
-import { listMissing } from "../../src/archive/evidence/missing.ts";
-import { changeHold, findPackages, periodOf } from "../../src/archive/evidence/packages.ts";
+import { listMissing } from "../../src/evidence/missing.ts";
+import { changeHold, findPackages, periodOf } from "../../src/evidence/packages.ts";
 import {
   exportEvidence,
   prune,

@@ -8,8 +8,8 @@ import { PackageLinks } from "../../src/runtime/store/package-links.ts";
 import { StorePages } from "../../src/runtime/evidence-page/store-pages.ts";
 import { readStoreFiles } from "../../src/runtime/store/store-files.ts";
 import { readLocation, type StoreNode } from "../../src/runtime/store/store-choice.ts";
-import { StoreDatabases } from "../../src/store/store-databases.ts";
-import { Store } from "../../src/store/store.ts";
+import { StoreDatabases } from "../../src/database/store-databases.ts";
+import { Store } from "../../src/vault/store.ts";
 import { defaults, properties as table, type StoreProperties } from "./store.shared.ts";
 
 /**

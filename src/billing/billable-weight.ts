@@ -1,10 +1,10 @@
 import type { BillableWeight } from "../model/shapes.ts";
-import { calculate, weightStep, type Calculation } from "../tariffs/calculate.ts";
-import { english, explain } from "../tariffs/explain.ts";
-import { toNumber } from "../tariffs/fraction.ts";
-import { checkLimits, unitOf, type CheckedLimit } from "../tariffs/limits.ts";
-import { presets, ruleOn, surchargesOn, type PresetName } from "../tariffs/presets.ts";
-import { ruleUnits, type WeightLimit, type WeightRule } from "../tariffs/rule.ts";
+import { calculate, weightStep, type Calculation } from "./tariffs/calculate.ts";
+import { english, explain } from "./tariffs/explain.ts";
+import { toNumber } from "./tariffs/fraction.ts";
+import { checkLimits, unitOf, type CheckedLimit } from "./tariffs/limits.ts";
+import { presets, ruleOn, surchargesOn, type PresetName } from "./tariffs/presets.ts";
+import { ruleUnits, type WeightLimit, type WeightRule } from "./tariffs/rule.ts";
 import { weightUnits } from "../rules/units.ts";
 import { billingError } from "./billing-error.ts";
 import { deviationOf, readLabel, type Label } from "./deviation.ts";

@@ -8,10 +8,10 @@ import {
   times,
   toDecimal,
   toNumber,
-} from "../tariffs/fraction.ts";
-import type { Fraction } from "../tariffs/fraction.ts";
+} from "./tariffs/fraction.ts";
+import type { Fraction } from "./tariffs/fraction.ts";
 import { readLengthUnit } from "../rules/units.ts";
-import { toLength, toWeight } from "../tariffs/units.ts";
+import { toLength, toWeight } from "./tariffs/units.ts";
 import { fieldsOf } from "../model/containers.ts";
 import { readWeight, type MeasuredParcel, type Weight } from "./measured-parcel.ts";
 

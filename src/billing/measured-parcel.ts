@@ -1,5 +1,5 @@
 import { fieldsOf, type Fields } from "../model/containers.ts";
-import { readFraction, type Fraction } from "../tariffs/fraction.ts";
+import { readFraction, type Fraction } from "./tariffs/fraction.ts";
 import { lengthUnits, readLengthUnit, readWeightUnit } from "../rules/units.ts";
 import type { LengthUnit, WeightUnit } from "../rules/units.ts";
 import { billingError } from "./billing-error.ts";

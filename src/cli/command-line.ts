@@ -1,10 +1,10 @@
 /** What the verbs of the command `dimensioner` share: options and help, how a store is named, findings, progress, and Ctrl+C. */
 import { stat } from "node:fs/promises";
 import { parseArgs } from "node:util";
-import { readStoreFile } from "../archive/files/store-file.ts";
+import { readStoreFile } from "../vault/files/store-file.ts";
 import type { ArchiveProgress } from "../model/archive-reports.ts";
 import { formatBytes } from "../rules/bytes.ts";
-import { filesName, type FilesLocation } from "../store/files-location.ts";
+import { filesName, type FilesLocation } from "../vault/files-location.ts";
 
 /** An option of a verb: what `parseArgs` of Node.js takes, and what the help says of it. */
 export interface Option {

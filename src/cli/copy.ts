@@ -1,5 +1,5 @@
 import type { CopyReport } from "../model/archive-reports.ts";
-import { copyArchive } from "../archive/maintenance/commands.ts";
+import { copyArchive } from "../vault/maintenance/commands.ts";
 import {
   defineVerb,
   namedStore,

@@ -1,6 +1,6 @@
 import type { PrunedPackage, PruneReport } from "../model/archive-reports.ts";
-import { timeBefore } from "../archive/maintenance/age.ts";
-import { pruneArchive } from "../archive/maintenance/commands.ts";
+import { timeBefore } from "../vault/maintenance/age.ts";
+import { pruneArchive } from "../vault/maintenance/commands.ts";
 import {
   databaseOption,
   defineVerb,

@@ -20,7 +20,7 @@ import { flagTexts, readFlag } from "../rules/flags.ts";
 import { readNumber } from "../rules/numbers.ts";
 import { problem, type Problem } from "../rules/problem.ts";
 import { applicationIdentifierProblem, patternProblem, readCodeKinds } from "../rules/scans.ts";
-import { readLimits } from "../tariffs/limits.ts";
+import { readLimits } from "../billing/tariffs/limits.ts";
 import { isKnown } from "../properties/migrations.ts";
 import {
   defaultsOf,

@@ -1,10 +1,10 @@
-import { calculate, type Parcel } from "../tariffs/calculate.ts";
-import { toNumber } from "../tariffs/fraction.ts";
-import { explain, type Words } from "../tariffs/explain.ts";
-import { checkLimits, readLimits, unitOf, type CheckedLimit } from "../tariffs/limits.ts";
-import { readParcelText } from "../tariffs/parcel-text.ts";
-import { presetNames, presets, ruleOn, surchargesOn, type DatedRule } from "../tariffs/presets.ts";
-import { ruleUnits, sideRoundings, type WeightLimit, type WeightRule } from "../tariffs/rule.ts";
+import { calculate, type Parcel } from "../billing/tariffs/calculate.ts";
+import { toNumber } from "../billing/tariffs/fraction.ts";
+import { explain, type Words } from "../billing/tariffs/explain.ts";
+import { checkLimits, readLimits, unitOf, type CheckedLimit } from "../billing/tariffs/limits.ts";
+import { readParcelText } from "../billing/tariffs/parcel-text.ts";
+import { presetNames, presets, ruleOn, surchargesOn, type DatedRule } from "../billing/tariffs/presets.ts";
+import { ruleUnits, sideRoundings, type WeightLimit, type WeightRule } from "../billing/tariffs/rule.ts";
 import type { Form } from "./form.ts";
 import type { Texts } from "./texts.ts";
 import { addTrialField } from "./trial-field.ts";

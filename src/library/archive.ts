@@ -1,4 +1,4 @@
-import * as commands from "../archive/maintenance/commands.ts";
+import * as commands from "../vault/maintenance/commands.ts";
 import { checkArguments } from "../errors/check.ts";
 import type {
   PruneArchiveOptions,

@@ -4,10 +4,10 @@ import { dayHere, readWeight } from "../billing/measured-parcel.ts";
 import { aDate, anObject, checkArguments, oneOf, trueOrFalse, type Rule } from "../errors/check.ts";
 import { phrase } from "../errors/interpolation.ts";
 import type { BillableWeight, MeasureResult, Scan, TransactionRecord } from "../model/shapes.ts";
-import { readFraction } from "../tariffs/fraction.ts";
-import { readLimits } from "../tariffs/limits.ts";
-import { presetNames, type PresetName } from "../tariffs/presets.ts";
-import { ruleUnits, sideRoundings, type RuleUnit, type WeightRule } from "../tariffs/rule.ts";
+import { readFraction } from "../billing/tariffs/fraction.ts";
+import { readLimits } from "../billing/tariffs/limits.ts";
+import { presetNames, type PresetName } from "../billing/tariffs/presets.ts";
+import { ruleUnits, sideRoundings, type RuleUnit, type WeightRule } from "../billing/tariffs/rule.ts";
 import { weightUnits, type WeightUnit } from "../rules/units.ts";
 
 /** A custom rule. Numbers may be given as decimal text, which keeps every digit. */

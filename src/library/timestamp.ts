@@ -1,7 +1,7 @@
-import { withSource } from "../archive/evidence/with-source.ts";
+import { withSource } from "../evidence/with-source.ts";
 import { checkArguments } from "../errors/check.ts";
 import type { TimestampResult } from "../model/shapes.ts";
-import { TimestampServer, type TimestampServerOptions } from "../timestamp-server/client.ts";
+import { TimestampServer, type TimestampServerOptions } from "../vault/timestamp-server/client.ts";
 import { timestampArguments } from "./arguments.ts";
 
 /** Whose newest package is time-stamped, and by which server. */
@@ -33,7 +33,7 @@ export async function timestampArchive(
   const authority = new TimestampServer(server);
   try {
     // Loaded only now: what reads and writes time stamps is seldom needed.
-    const { makeTimestamp } = await import("../archive/evidence/make-timestamp.ts");
+    const { makeTimestamp } = await import("../evidence/make-timestamp.ts");
     return await withSource(
       { folder, database, operation: "timestamp" },
       (source) => makeTimestamp(source, authority, { roots, signal }),

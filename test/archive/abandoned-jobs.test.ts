@@ -1,17 +1,17 @@
 import assert from "node:assert/strict";
 import { hostname } from "node:os";
-import { AbandonedJobs } from "../../src/archive/jobs/table/abandoned-jobs.ts";
-import { JobTable } from "../../src/archive/jobs/table/job-table.ts";
-import { always, type Database } from "../../src/store/database.ts";
+import { AbandonedJobs } from "../../src/jobs/table/abandoned-jobs.ts";
+import { JobTable } from "../../src/jobs/table/job-table.ts";
+import { always, type Database } from "../../src/database/database.ts";
 import {
   closedLeaseSeconds,
   endedWorkers,
   forgetIdleWorkers,
   WorkerLease,
-} from "../../src/store/worker-lease.ts";
-import { unansweredError } from "../../src/store/sqlite-failures.ts";
-import { describeDatabases } from "../store/databases.ts";
-import type { TestDatabase } from "../store/support.ts";
+} from "../../src/database/worker-lease.ts";
+import { unansweredError } from "../../src/database/sqlite-failures.ts";
+import { describeDatabases } from "../database/databases.ts";
+import type { TestDatabase } from "../database/support.ts";
 import { intentOf } from "./support.ts";
 
 describeDatabases("the jobs of a worker that has stopped", (open) => {

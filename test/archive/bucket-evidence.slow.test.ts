@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { manifestFileName } from "../../src/archive/archive-disk.ts";
-import { runInThread } from "../../src/archive/evidence/run-in-thread.ts";
-import { readStoreState } from "../../src/archive/evidence/store-state.ts";
-import { withPackages } from "../../src/archive/evidence/with-source.ts";
-import { saveExport } from "../../src/archive/export/export-packages.ts";
-import { decodeLine, readLog } from "../../src/archive/files/checked-lines.ts";
+import { manifestFileName } from "../../src/vault/archive-disk.ts";
+import { runInThread } from "../../src/evidence/run-in-thread.ts";
+import { readStoreState } from "../../src/evidence/store-state.ts";
+import { withPackages } from "../../src/evidence/with-source.ts";
+import { saveExport } from "../../src/evidence/export/export-packages.ts";
+import { decodeLine, readLog } from "../../src/vault/files/checked-lines.ts";
 import {
   findPackages,
   holdPackages,

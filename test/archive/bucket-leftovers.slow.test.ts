@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { removeUploads } from "../../src/archive/maintenance/bucket-leftovers.ts";
-import { plainDisk } from "../../src/archive/archive-disk.ts";
-import { BucketTidying } from "../../src/archive/place/bucket-tidying.ts";
-import { StagedMedia } from "../../src/archive/place/staged-media.ts";
-import { openForTool } from "../../src/archive/maintenance/index-source.ts";
-import { ToolThread } from "../../src/store/tool-database.ts";
+import { removeUploads } from "../../src/vault/maintenance/bucket-leftovers.ts";
+import { plainDisk } from "../../src/vault/archive-disk.ts";
+import { BucketTidying } from "../../src/vault/place/bucket-tidying.ts";
+import { StagedMedia } from "../../src/vault/place/staged-media.ts";
+import { openForTool } from "../../src/vault/maintenance/index-source.ts";
+import { ToolThread } from "../../src/database/tool-database.ts";
 import { sha256Of } from "../../src/model/sha256.ts";
 import { useCredentials } from "../support/s3-servers.ts";
 import { startStub, type BucketStub } from "../support/s3-stub.ts";

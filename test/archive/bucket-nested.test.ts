@@ -5,8 +5,8 @@ import {
   pruneArchive,
   rebuildIndex,
   verifyArchive,
-} from "../../src/archive/maintenance/commands.ts";
-import { Store } from "../../src/store/store.ts";
+} from "../../src/vault/maintenance/commands.ts";
+import { Store } from "../../src/vault/store.ts";
 import { withFolder } from "../media/support.ts";
 import { useCredentials } from "../support/s3-servers.ts";
 import { startStub, type BucketStub } from "../support/s3-stub.ts";

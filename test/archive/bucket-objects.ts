@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { filesOf, readManifest, type Manifest } from "../../src/archive/packages/manifest.ts";
+import { filesOf, readManifest, type Manifest } from "../../src/vault/packages/manifest.ts";
 import type { BucketStub } from "../support/s3-stub.ts";
 
 /** Of the packages in the bucket. */

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
-import { stateFolderName } from "../../src/archive/archive-disk.ts";
-import { holdPackage } from "../../src/archive/evidence/hold.ts";
-import type { OpenedPackage } from "../../src/archive/evidence/open-package.ts";
-import { PruneLogReader, type PrunedLine } from "../../src/archive/maintenance/prune-log.ts";
-import { loadManifest } from "../../src/archive/packages/package-files.ts";
+import { stateFolderName } from "../../src/vault/archive-disk.ts";
+import { holdPackage } from "../../src/evidence/hold.ts";
+import type { OpenedPackage } from "../../src/evidence/open-package.ts";
+import { PruneLogReader, type PrunedLine } from "../../src/vault/maintenance/prune-log.ts";
+import { loadManifest } from "../../src/vault/packages/package-files.ts";
 import { startStub, type BucketStub, type StubRequest } from "../support/s3-stub.ts";
 import { useCredentials } from "../support/s3-servers.ts";
 import {

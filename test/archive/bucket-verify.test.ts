@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { verifyArchive } from "../../src/archive/maintenance/commands.ts";
+import { verifyArchive } from "../../src/vault/maintenance/commands.ts";
 import { useCredentials } from "../support/s3-servers.ts";
 import {
   archiveForEach,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { copyArchive, pruneArchive, rebuildIndex } from "../../src/archive/maintenance/commands.ts";
-import { packageFolder } from "../../src/archive/packages/layout.ts";
+import { copyArchive, pruneArchive, rebuildIndex } from "../../src/vault/maintenance/commands.ts";
+import { packageFolder } from "../../src/vault/packages/layout.ts";
 import { withFolder } from "../media/support.ts";
 import { useCredentials } from "../support/s3-servers.ts";
 import { startStub } from "../support/s3-stub.ts";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import type { Database } from "../../src/store/database.ts";
-import type { SharedDatabase } from "../../src/store/shared-database.ts";
+import type { Database } from "../../src/database/database.ts";
+import type { SharedDatabase } from "../../src/database/shared-database.ts";
 import { rejectsWith, withFolder } from "../media/support.ts";
-import { postgresOptions } from "../store/databases.ts";
+import { postgresOptions } from "../database/databases.ts";
 import { startStub, type BucketStub } from "../support/s3-stub.ts";
 import { bucketOf, openSharedStore } from "./shared-store.ts";
 import { intentOf, mediumOf, openArchive, type Opened } from "./support.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { cp, mkdir, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { stateFolderName } from "../../src/archive/archive-disk.ts";
+import { stateFolderName } from "../../src/vault/archive-disk.ts";
 import { rejectsWith, withFolder } from "../media/support.ts";
 import { MemoryDatabases } from "./memory-databases.ts";
 import { storeIn } from "./store.ts";

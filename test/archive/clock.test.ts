@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { Archives } from "../../src/archive/jobs/archives.ts";
-import type { Submission } from "../../src/archive/jobs/accept/submission.ts";
-import type { RunningJob } from "../../src/archive/jobs/run/running-job.ts";
+import { Archives } from "../../src/jobs/archives.ts";
+import type { Submission } from "../../src/jobs/accept/submission.ts";
+import type { RunningJob } from "../../src/jobs/run/running-job.ts";
 import { startSimulator } from "../../src/simulator/index.ts";
-import { Inbox } from "../../src/store/inbox.ts";
+import { Inbox } from "../../src/database/inbox.ts";
 import { withFolder } from "../media/support.ts";
 import { WallClock } from "../model-based/wall-clock.ts";
 import { measured, received } from "./find/support.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
-import { Inbox } from "../../src/store/inbox.ts";
+import { Inbox } from "../../src/database/inbox.ts";
 import { rejectsWith, withFolder } from "../media/support.ts";
 import { openArchive, pictureOf, readPackages, sha256Of, until, workFolders } from "./support.ts";
 import { simulatedCloudOfSuite } from "./simulated-cloud.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { array, assert as check, constantFrom, integer, property, record } from "fast-check";
-import { DueTimes } from "../../src/archive/jobs/run/due-times.ts";
+import { DueTimes } from "../../src/jobs/run/due-times.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
 const step = record({

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { Hours } from "../store/hours.ts";
+import { Hours } from "../database/hours.ts";
 import { fillArchive } from "./packages.ts";
 import { storeKinds, withPlace, type OpenedStore } from "./store-places.ts";
 import { openArchive, until } from "./support.ts";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { appendFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { withPackages } from "../../src/archive/evidence/with-source.ts";
-import { saveExport } from "../../src/archive/export/export-packages.ts";
-import { encodeLine } from "../../src/archive/files/checked-lines.ts";
+import { withPackages } from "../../src/evidence/with-source.ts";
+import { saveExport } from "../../src/evidence/export/export-packages.ts";
+import { encodeLine } from "../../src/vault/files/checked-lines.ts";
 import { withFolder } from "../media/support.ts";
 import { copiesOfArchive, verify } from "./packages.ts";
 import { readZip } from "./read-zip.ts";

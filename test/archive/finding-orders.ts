@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import type { JobRunner } from "../../src/archive/jobs/job-runner.ts";
-import type { MediaSource } from "../../src/archive/jobs/steps/media-source.ts";
-import type { Submission } from "../../src/archive/jobs/accept/submission.ts";
+import type { JobRunner } from "../../src/jobs/job-runner.ts";
+import type { MediaSource } from "../../src/jobs/steps/media-source.ts";
+import type { Submission } from "../../src/jobs/accept/submission.ts";
 import { isDimensionerError } from "../../src/errors/dimensioner-error.ts";
-import { Inbox } from "../../src/store/inbox.ts";
+import { Inbox } from "../../src/database/inbox.ts";
 import { measured, received, tag } from "./find/support.ts";
 import { MemoryDatabase } from "./memory-databases.ts";
 import { cloudOrigin } from "./scheduled-sources.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { IdleJobs } from "../../src/archive/jobs/table/open-jobs.ts";
-import type { OpenJob } from "../../src/archive/jobs/table/open-job.ts";
+import { IdleJobs } from "../../src/jobs/table/open-jobs.ts";
+import type { OpenJob } from "../../src/jobs/table/open-job.ts";
 
 const jobOf = (id: string, key: string | null): OpenJob => ({ id, key }) as OpenJob;
 

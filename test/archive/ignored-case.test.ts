@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import { join, sep } from "node:path";
-import type { ArchiveDisk } from "../../src/archive/archive-disk.ts";
+import type { ArchiveDisk } from "../../src/vault/archive-disk.ts";
 import { diskAround, withFolder } from "../media/support.ts";
 import { verify } from "./packages.ts";
 import { databaseOf } from "./store.ts";

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { keyOf } from "../../src/archive/bucket/bucket-disk.ts";
-import type { BucketFiles } from "../../src/archive/files/bucket-files.ts";
-import { namedFiles, openBucketFiles } from "../../src/archive/files/open-files.ts";
-import { copyArchive } from "../../src/archive/maintenance/commands.ts";
-import type { BucketLocation } from "../../src/store/files-location.ts";
+import { keyOf } from "../../src/vault/bucket/bucket-disk.ts";
+import type { BucketFiles } from "../../src/vault/files/bucket-files.ts";
+import { namedFiles, openBucketFiles } from "../../src/vault/files/open-files.ts";
+import { copyArchive } from "../../src/vault/maintenance/commands.ts";
+import type { BucketLocation } from "../../src/vault/files-location.ts";
 import { forTests, type BucketServer } from "../support/s3-servers.ts";
 import type { copiesOfArchive } from "./packages.ts";
 

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { JobRunner } from "../../src/archive/jobs/job-runner.ts";
-import type { Archived } from "../../src/archive/jobs/seal/job-results.ts";
-import type { Submission } from "../../src/archive/jobs/accept/submission.ts";
-import type { MeasuredBy } from "../../src/archive/packages/intent.ts";
-import type { Manifest } from "../../src/archive/packages/manifest.ts";
+import type { JobRunner } from "../../src/jobs/job-runner.ts";
+import type { Archived } from "../../src/jobs/seal/job-results.ts";
+import type { Submission } from "../../src/jobs/accept/submission.ts";
+import type { MeasuredBy } from "../../src/vault/packages/intent.ts";
+import type { Manifest } from "../../src/vault/packages/manifest.ts";
 import { isDimensionerError, type DimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { intentOf, pictureOf, readPackages, sha256Of, workFolders } from "./support.ts";
 import { cloudOrigin } from "./scheduled-sources.ts";

@@ -1,18 +1,14 @@
 import assert from "node:assert/strict";
-import { always } from "../../src/store/database.ts";
-import type { Intent, StoredItem } from "../../src/archive/packages/intent.ts";
+import { always } from "../../src/database/database.ts";
+import type { Intent, StoredItem } from "../../src/vault/packages/intent.ts";
 import { unknownInstrument } from "../../src/model/instrument.ts";
 import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
-import { Inbox } from "../../src/store/inbox.ts";
-import { EarlierJobs } from "../../src/archive/jobs/table/earlier-jobs.ts";
-import {
-  jobStates as meanings,
-  statesBefore,
-  type JobState,
-} from "../../src/archive/jobs/table/job-states.ts";
-import { JobTable } from "../../src/archive/jobs/table/job-table.ts";
-import { describeDatabases } from "../store/databases.ts";
-import { testClock, type TestDatabase } from "../store/support.ts";
+import { Inbox } from "../../src/database/inbox.ts";
+import { EarlierJobs } from "../../src/jobs/table/earlier-jobs.ts";
+import { jobStates as meanings, statesBefore, type JobState } from "../../src/jobs/table/job-states.ts";
+import { JobTable } from "../../src/jobs/table/job-table.ts";
+import { describeDatabases } from "../database/databases.ts";
+import { testClock, type TestDatabase } from "../database/support.ts";
 
 const intent: Intent = {
   origin: "https://cloud.example",

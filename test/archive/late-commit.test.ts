@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { AbandonedJobs } from "../../src/archive/jobs/table/abandoned-jobs.ts";
-import { JobTable } from "../../src/archive/jobs/table/job-table.ts";
-import { PostgresDatabase } from "../../src/store/postgres-database.ts";
-import { databaseNameIn, postgresOptions } from "../store/databases.ts";
-import { ImpatientDatabase } from "../store/impatient-database.ts";
-import { holdCommits, makeWait, untilHeldUp } from "../store/late-commits.ts";
+import { AbandonedJobs } from "../../src/jobs/table/abandoned-jobs.ts";
+import { JobTable } from "../../src/jobs/table/job-table.ts";
+import { PostgresDatabase } from "../../src/database/postgres-database.ts";
+import { databaseNameIn, postgresOptions } from "../database/databases.ts";
+import { ImpatientDatabase } from "../database/impatient-database.ts";
+import { holdCommits, makeWait, untilHeldUp } from "../database/late-commits.ts";
 import { sharedPostgres } from "../support/shared-postgres.ts";
 import { intentOf } from "./support.ts";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { readManifest } from "../../src/archive/packages/manifest.ts";
+import { readManifest } from "../../src/vault/packages/manifest.ts";
 import { withFolder } from "../media/support.ts";
 import { intentOf, openArchive, pictureOf } from "./support.ts";
 

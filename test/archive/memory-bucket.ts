@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { Readable } from "node:stream";
-import { filesOf, readManifest, type Manifest } from "../../src/archive/packages/manifest.ts";
-import type { BucketAddress } from "../../src/s3/bucket-address.ts";
-import type { Objects, OpenedObject } from "../../src/s3/bucket.ts";
-import type { ListedObject } from "../../src/s3/listing.ts";
-import type { ObjectHead } from "../../src/s3/object-head.ts";
-import type { Stored, StoreOptions, UploadSource } from "../../src/s3/store-object.ts";
+import { filesOf, readManifest, type Manifest } from "../../src/vault/packages/manifest.ts";
+import type { BucketAddress } from "../../src/vault/s3/bucket-address.ts";
+import type { Objects, OpenedObject } from "../../src/vault/s3/bucket.ts";
+import type { ListedObject } from "../../src/vault/s3/listing.ts";
+import type { ObjectHead } from "../../src/vault/s3/object-head.ts";
+import type { Stored, StoreOptions, UploadSource } from "../../src/vault/s3/store-object.ts";
 import type { Scheduler, SimulatedProcess } from "./scheduler.ts";
 import { sha256Of } from "./support.ts";
 

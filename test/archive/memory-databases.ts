@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import { databaseText, type DatabaseLocation } from "../../src/store/database-location.ts";
-import type { Row, Statement } from "../../src/store/database.ts";
-import { RecordArrivals } from "../../src/store/record-arrivals.ts";
-import { migrations } from "../../src/store/schema.ts";
-import type { DatabaseLease } from "../../src/store/store-databases.ts";
+import { databaseText, type DatabaseLocation } from "../../src/database/database-location.ts";
+import type { Row, Statement } from "../../src/database/database.ts";
+import { RecordArrivals } from "../../src/database/record-arrivals.ts";
+import { migrations } from "../../src/database/schema.ts";
+import type { DatabaseLease } from "../../src/database/store-databases.ts";
 
 /**
  * The databases of stores in this process's memory, for tests that open hundreds: a real one takes a thread and several syncs. They

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import type { Submission } from "../../src/archive/jobs/accept/submission.ts";
-import type { Intent } from "../../src/archive/packages/intent.ts";
+import type { Submission } from "../../src/jobs/accept/submission.ts";
+import type { Intent } from "../../src/vault/packages/intent.ts";
 import {
   againOf,
   archived,

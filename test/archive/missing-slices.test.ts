@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { plainDisk } from "../../src/archive/archive-disk.ts";
-import { listMissing } from "../../src/archive/evidence/missing.ts";
-import { FolderFiles } from "../../src/archive/files/folder-files.ts";
-import type { Statement } from "../../src/store/database.ts";
-import { describeDatabases } from "../store/databases.ts";
-import { noting } from "../store/plans.ts";
-import type { TestDatabase } from "../store/support.ts";
+import { plainDisk } from "../../src/vault/archive-disk.ts";
+import { listMissing } from "../../src/evidence/missing.ts";
+import { FolderFiles } from "../../src/vault/files/folder-files.ts";
+import type { Statement } from "../../src/database/database.ts";
+import { describeDatabases } from "../database/databases.ts";
+import { noting } from "../database/plans.ts";
+import type { TestDatabase } from "../database/support.ts";
 
 /** One in 4,000 is missing; two at a time have the same time. */
 const rows = 16_000;

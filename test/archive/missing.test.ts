@@ -1,17 +1,17 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
-import { pruneLogName, stateFolderName } from "../../src/archive/archive-disk.ts";
-import { encodeLine } from "../../src/archive/files/checked-lines.ts";
+import { pruneLogName, stateFolderName } from "../../src/vault/archive-disk.ts";
+import { encodeLine } from "../../src/vault/files/checked-lines.ts";
 import { listMissing, pruneArchive } from "../../src/index.ts";
 import type { MissingEvidence } from "../../src/model/shapes.ts";
-import { Inbox } from "../../src/store/inbox.ts";
+import { Inbox } from "../../src/database/inbox.ts";
 import { withFolder } from "../media/support.ts";
 import { useCredentials } from "../support/s3-servers.ts";
 import { startStub } from "../support/s3-stub.ts";
 import { openSqlite, packagesForBuckets } from "./bucket-archive.ts";
 import { received } from "./find/support.ts";
 import { changeDatabase, fillArchive } from "./packages.ts";
-import { emptyPostgresOptions } from "../store/databases.ts";
+import { emptyPostgresOptions } from "../database/databases.ts";
 import { openSharedStore } from "./shared-store.ts";
 import { databaseOf, newDatabases, storeIn } from "./store.ts";
 

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import type { Manifest } from "../../src/archive/packages/manifest.ts";
-import { searchIndex, type Query } from "../../src/archive/evidence/search.ts";
-import { indexPackage, PackageIndex } from "../../src/archive/packages/package-index.ts";
-import { describeDatabases } from "../store/databases.ts";
-import { type TestDatabase } from "../store/support.ts";
+import type { Manifest } from "../../src/vault/packages/manifest.ts";
+import { searchIndex, type Query } from "../../src/evidence/search.ts";
+import { indexPackage, PackageIndex } from "../../src/vault/packages/package-index.ts";
+import { describeDatabases } from "../database/databases.ts";
+import { type TestDatabase } from "../database/support.ts";
 
 function manifestOf(job: string, more: Partial<Manifest> = {}): Manifest {
   return {

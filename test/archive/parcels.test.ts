@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { Archives } from "../../src/archive/jobs/archives.ts";
-import type { Archived } from "../../src/archive/jobs/seal/job-results.ts";
-import type { Intent } from "../../src/archive/packages/intent.ts";
+import { Archives } from "../../src/jobs/archives.ts";
+import type { Archived } from "../../src/jobs/seal/job-results.ts";
+import type { Intent } from "../../src/vault/packages/intent.ts";
 import { DimensionerError } from "../../src/errors/dimensioner-error.ts";
-import { Inbox } from "../../src/store/inbox.ts";
+import { Inbox } from "../../src/database/inbox.ts";
 import { rejectsWith, withFolder } from "../media/support.ts";
 import { measured, received } from "./find/support.ts";
 import { storeIn } from "./store.ts";

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { PackageIndex } from "../../src/archive/packages/package-index.ts";
-import { describeDatabases } from "../store/databases.ts";
-import type { Statement } from "../../src/store/database.ts";
+import { PackageIndex } from "../../src/vault/packages/package-index.ts";
+import { describeDatabases } from "../database/databases.ts";
+import type { Statement } from "../../src/database/database.ts";
 import { withFolder } from "../media/support.ts";
-import { noting, stepsOf } from "../store/plans.ts";
-import type { TestDatabase } from "../store/support.ts";
+import { noting, stepsOf } from "../database/plans.ts";
+import type { TestDatabase } from "../database/support.ts";
 import { databaseOf, newDatabases, storeIn } from "./store.ts";
 import { openArchive } from "./support.ts";
 

@@ -32,8 +32,8 @@ export async function bundle(path: string): Promise<string> {
   await build({
     entryPoints: {
       [name]: join(repository, path),
-      "sqlite-thread": join(repository, "src/store/sqlite-thread.ts"),
-      "tool-thread": join(repository, "src/store/tool-thread.ts"),
+      "sqlite-thread": join(repository, "src/database/sqlite-thread.ts"),
+      "tool-thread": join(repository, "src/database/tool-thread.ts"),
     },
     outdir,
     bundle: true,

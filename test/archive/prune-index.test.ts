@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { appendFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { pruneLogName, stateFolderName } from "../../src/archive/archive-disk.ts";
-import { encodeLine } from "../../src/archive/files/checked-lines.ts";
-import { openPlace } from "../../src/archive/maintenance/open-place.ts";
-import { pruneIndexes } from "../../src/archive/maintenance/prune-index.ts";
-import { ToolDatabase, ToolThread } from "../../src/store/tool-database.ts";
-import type { ToolRequest } from "../../src/store/tool-messages.ts";
+import { pruneLogName, stateFolderName } from "../../src/vault/archive-disk.ts";
+import { encodeLine } from "../../src/vault/files/checked-lines.ts";
+import { openPlace } from "../../src/vault/maintenance/open-place.ts";
+import { pruneIndexes } from "../../src/vault/maintenance/prune-index.ts";
+import { ToolDatabase, ToolThread } from "../../src/database/tool-database.ts";
+import type { ToolRequest } from "../../src/database/tool-messages.ts";
 import { withFolder } from "../media/support.ts";
 import { rowsIn } from "../support/rows.ts";
 import { useCredentials } from "../support/s3-servers.ts";

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { plainDisk, type ArchiveDisk, type ReadDisk } from "../../src/archive/archive-disk.ts";
-import { FolderFiles } from "../../src/archive/files/folder-files.ts";
-import { openPlace } from "../../src/archive/maintenance/open-place.ts";
-import { PruneLog, PruneLogReader } from "../../src/archive/maintenance/prune-log.ts";
-import { Pruning } from "../../src/archive/maintenance/prune.ts";
-import { walkPackages } from "../../src/archive/maintenance/walk-packages.ts";
+import { plainDisk, type ArchiveDisk, type ReadDisk } from "../../src/vault/archive-disk.ts";
+import { FolderFiles } from "../../src/vault/files/folder-files.ts";
+import { openPlace } from "../../src/vault/maintenance/open-place.ts";
+import { PruneLog, PruneLogReader } from "../../src/vault/maintenance/prune-log.ts";
+import { Pruning } from "../../src/vault/maintenance/prune.ts";
+import { walkPackages } from "../../src/vault/maintenance/walk-packages.ts";
 import { holdPackages } from "../../src/library/evidence.ts";
 import { systemError, watchedDisk } from "../media/support.ts";
 import { startStub, type BucketStub } from "../support/s3-stub.ts";

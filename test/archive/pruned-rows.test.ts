@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { runInThread } from "../../src/archive/evidence/run-in-thread.ts";
-import { withPackages } from "../../src/archive/evidence/with-source.ts";
+import { runInThread } from "../../src/evidence/run-in-thread.ts";
+import { withPackages } from "../../src/evidence/with-source.ts";
 import {
   exportPackages,
   findPackages,

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Part } from "../../src/archive/jobs/accept/message-jobs.ts";
-import type { Database } from "../../src/store/database.ts";
-import { unansweredError } from "../../src/store/sqlite-failures.ts";
-import { StoreDatabases } from "../../src/store/store-databases.ts";
+import type { Part } from "../../src/jobs/accept/message-jobs.ts";
+import type { Database } from "../../src/database/database.ts";
+import { unansweredError } from "../../src/database/sqlite-failures.ts";
+import { StoreDatabases } from "../../src/database/store-databases.ts";
 import { rejectsWith, withFolder } from "../media/support.ts";
-import { testThreads } from "../store/support.ts";
+import { testThreads } from "../database/support.ts";
 import { rowsIn } from "../support/rows.ts";
 import { ScriptedCloud } from "./scripted-sources.ts";
 import { databaseOf, storeIn } from "./store.ts";

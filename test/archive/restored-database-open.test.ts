@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Intent } from "../../src/archive/packages/intent.ts";
+import type { Intent } from "../../src/vault/packages/intent.ts";
 import { rejectsWith, systemError, watchedDisk } from "../media/support.ts";
 import { useCredentials } from "../support/s3-servers.ts";
 import { ScriptedCloud, ScriptedDevice } from "./scripted-sources.ts";

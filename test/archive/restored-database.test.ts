@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { rebuildIndex, verifyArchive } from "../../src/archive/maintenance/commands.ts";
+import { rebuildIndex, verifyArchive } from "../../src/vault/maintenance/commands.ts";
 import { useCredentials } from "../support/s3-servers.ts";
 import { ScriptedCloud } from "./scripted-sources.ts";
-import { openBucketFiles } from "../../src/archive/files/open-files.ts";
+import { openBucketFiles } from "../../src/vault/files/open-files.ts";
 import { stagedIn } from "./bucket-objects.ts";
 import { storeKinds, withPlace, type OpenedStore, type TestPlace } from "./store-places.ts";
 import { intentOf, mediumOf, openArchive, until, type Opened } from "./support.ts";

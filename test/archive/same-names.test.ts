@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { ArchiveDisk } from "../../src/archive/archive-disk.ts";
+import type { ArchiveDisk } from "../../src/vault/archive-disk.ts";
 import { watchedDisk, withFolder } from "../media/support.ts";
 import { databaseOf, newDatabases, storeIn } from "./store.ts";
 import { intentOf, mediumOf, openArchive, readPackages, type Opened } from "./support.ts";

@@ -1,5 +1,5 @@
-import type { ArchiveDisk } from "../../src/archive/archive-disk.ts";
-import type { Database } from "../../src/store/database.ts";
+import type { ArchiveDisk } from "../../src/vault/archive-disk.ts";
+import type { Database } from "../../src/database/database.ts";
 import { diskAround, type DiskCall } from "../media/support.ts";
 import type { MemoryDatabase } from "./memory-databases.ts";
 import type { VirtualClock } from "./virtual-clock.ts";

@@ -1,9 +1,9 @@
-import { RecordArrivals } from "../../src/store/record-arrivals.ts";
-import { readS3Url } from "../../src/s3/bucket-address.ts";
-import type { Database } from "../../src/store/database.ts";
-import type { BucketLocation, FilesLocation } from "../../src/store/files-location.ts";
-import { SharedDatabase, type SharedDatabaseOptions } from "../../src/store/shared-database.ts";
-import { Store } from "../../src/store/store.ts";
+import { RecordArrivals } from "../../src/database/record-arrivals.ts";
+import { readS3Url } from "../../src/vault/s3/bucket-address.ts";
+import type { Database } from "../../src/database/database.ts";
+import type { BucketLocation, FilesLocation } from "../../src/vault/files-location.ts";
+import { SharedDatabase, type SharedDatabaseOptions } from "../../src/database/shared-database.ts";
+import { Store } from "../../src/vault/store.ts";
 
 /**
  * A store with a PostgreSQL database and its packages in a folder or somewhere else, as one of its workers has it open. Whoever uses it closes the database, and the lease

@@ -1,5 +1,5 @@
 import type { CloudClient } from "../../src/cloud/client.ts";
-import type { Intent } from "../../src/archive/packages/intent.ts";
+import type { Intent } from "../../src/vault/packages/intent.ts";
 import { startSimulator, type Simulator, type StartOptions } from "../../src/simulator/index.ts";
 import { clientOf, intentOf } from "./support.ts";
 

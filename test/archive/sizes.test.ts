@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { readSize } from "../../src/archive/evidence/size.ts";
-import { indexedSize } from "../../src/archive/packages/indexed-size.ts";
+import { readSize } from "../../src/evidence/size.ts";
+import { indexedSize } from "../../src/vault/packages/indexed-size.ts";
 
 describe("archive: sizes that people look for", () => {
   it("are as exact as they are written, with the longest side first", () => {

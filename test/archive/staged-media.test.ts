@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { useCredentials } from "../support/s3-servers.ts";
 import type { BucketStub } from "../support/s3-stub.ts";
-import type { Database } from "../../src/store/database.ts";
-import { unansweredError } from "../../src/store/sqlite-failures.ts";
-import { Store } from "../../src/store/store.ts";
+import type { Database } from "../../src/database/database.ts";
+import { unansweredError } from "../../src/database/sqlite-failures.ts";
+import { Store } from "../../src/vault/store.ts";
 import { missingMedia } from "../../src/cloud/expected-media.ts";
-import { Archives } from "../../src/archive/jobs/archives.ts";
+import { Archives } from "../../src/jobs/archives.ts";
 import { ArchiveSession } from "../../src/runtime/archive/archive-session.ts";
 import { prefix, stagedIn } from "./bucket-objects.ts";
 import { withPlace, type OpenedStore } from "./store-places.ts";

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { readStoreFile, storeFileOf } from "../../src/archive/files/store-file.ts";
-import { readS3Url } from "../../src/s3/bucket-address.ts";
-import type { FilesLocation } from "../../src/store/files-location.ts";
-import { readPostgresUrl } from "../../src/store/postgres-address.ts";
+import { readStoreFile, storeFileOf } from "../../src/vault/files/store-file.ts";
+import { readS3Url } from "../../src/vault/s3/bucket-address.ts";
+import type { FilesLocation } from "../../src/vault/files-location.ts";
+import { readPostgresUrl } from "../../src/database/postgres-address.ts";
 import { withFolder } from "../media/support.ts";
 import { useCredentials } from "../support/s3-servers.ts";
 import { startStub } from "../support/s3-stub.ts";
@@ -211,7 +211,10 @@ describe("archive: a store file", () => {
             const { code, stderr } = await run("verify", ...args);
             assert.deepEqual(
               [code, stderr],
-              [2, "dimensioner verify: specify exactly one store: a store file, a folder or s3://bucket/prefix. See dimensioner verify --help.\n"],
+              [
+                2,
+                "dimensioner verify: specify exactly one store: a store file, a folder or s3://bucket/prefix. See dimensioner verify --help.\n",
+              ],
             );
           }
         });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { readStoreFile, storeFileOf } from "../../src/archive/files/store-file.ts";
+import { readStoreFile, storeFileOf } from "../../src/vault/files/store-file.ts";
 import {
   exportPackages,
   findPackages,
@@ -10,8 +10,8 @@ import {
   rebuildIndex,
   verifyArchive,
 } from "../../src/index.ts";
-import type { DatabaseLocation } from "../../src/store/database-location.ts";
-import { isPostgresUrl, readPostgresUrl } from "../../src/store/postgres-address.ts";
+import type { DatabaseLocation } from "../../src/database/database-location.ts";
+import { isPostgresUrl, readPostgresUrl } from "../../src/database/postgres-address.ts";
 import { withFolder } from "../media/support.ts";
 import { useCredentials } from "../support/s3-servers.ts";
 import { storeKinds, withPlace, type TestPlace } from "./store-places.ts";

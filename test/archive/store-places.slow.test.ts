@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { randomInt } from "node:crypto";
-import { verifyArchive } from "../../src/archive/maintenance/commands.ts";
+import { verifyArchive } from "../../src/vault/maintenance/commands.ts";
 import type { Finding } from "../../src/model/archive-reports.ts";
 import { rejectsWith } from "../media/support.ts";
 import type { BucketStub, Fault, StubRequest } from "../support/s3-stub.ts";
 import { useCredentials } from "../support/s3-servers.ts";
 import { simulatedCloudOfSuite } from "./simulated-cloud.ts";
-import { openBucketFiles } from "../../src/archive/files/open-files.ts";
-import { Archives } from "../../src/archive/jobs/archives.ts";
-import { openPackages, type OpenedPackages } from "../../src/archive/place/open-packages.ts";
+import { openBucketFiles } from "../../src/vault/files/open-files.ts";
+import { Archives } from "../../src/jobs/archives.ts";
+import { openPackages, type OpenedPackages } from "../../src/vault/place/open-packages.ts";
 import { bucketOf } from "./shared-store.ts";
 import { tidyBucket } from "./tidy-bucket.ts";
 import { prefix, stagedIn } from "./bucket-objects.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import { StoreDatabases } from "../../src/store/store-databases.ts";
-import { Store } from "../../src/store/store.ts";
-import { testThreads } from "../store/support.ts";
+import { StoreDatabases } from "../../src/database/store-databases.ts";
+import { Store } from "../../src/vault/store.ts";
+import { testThreads } from "../database/support.ts";
 
 /** Where the tests keep the database of a store: beside the packages, so that it goes with them. */
 export function databaseOf(root: string): string {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { rebuildIndex } from "../../src/archive/maintenance/commands.ts";
-import type { Submission } from "../../src/archive/jobs/accept/submission.ts";
-import type { Archived } from "../../src/archive/jobs/seal/job-results.ts";
-import type { Intent } from "../../src/archive/packages/intent.ts";
+import { rebuildIndex } from "../../src/vault/maintenance/commands.ts";
+import type { Submission } from "../../src/jobs/accept/submission.ts";
+import type { Archived } from "../../src/jobs/seal/job-results.ts";
+import type { Intent } from "../../src/vault/packages/intent.ts";
 import { withFolder } from "../media/support.ts";
 import { verify } from "./packages.ts";
 import { databaseOf } from "./store.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { TaskQueue, type Task } from "../../src/archive/jobs/run/task-queue.ts";
+import { TaskQueue, type Task } from "../../src/jobs/run/task-queue.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
 /** A task that says when it has begun, and ends when it is told to. */

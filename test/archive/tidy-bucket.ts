@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import type { BucketFiles } from "../../src/archive/files/bucket-files.ts";
-import { removeUploads } from "../../src/archive/maintenance/bucket-leftovers.ts";
-import { plainDisk } from "../../src/archive/archive-disk.ts";
-import { StagedMedia } from "../../src/archive/place/staged-media.ts";
-import type { Database } from "../../src/store/database.ts";
+import type { BucketFiles } from "../../src/vault/files/bucket-files.ts";
+import { removeUploads } from "../../src/vault/maintenance/bucket-leftovers.ts";
+import { plainDisk } from "../../src/vault/archive-disk.ts";
+import { StagedMedia } from "../../src/vault/place/staged-media.ts";
+import type { Database } from "../../src/database/database.ts";
 
 /** Removes from a bucket what jobs have left that ended elsewhere, as a worker does after a day. */
 export async function tidyBucket(files: BucketFiles, database: Pick<Database, "transaction">): Promise<void> {

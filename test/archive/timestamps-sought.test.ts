@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
-import { plainDisk, type ArchiveDisk } from "../../src/archive/archive-disk.ts";
-import { PackageTimestamps } from "../../src/archive/maintenance/package-timestamp.ts";
+import { plainDisk, type ArchiveDisk } from "../../src/vault/archive-disk.ts";
+import { PackageTimestamps } from "../../src/vault/maintenance/package-timestamp.ts";
 import { timestampArchive } from "../../src/index.ts";
 import { sha256Of } from "../../src/model/sha256.ts";
 import { diskAround, withFolder } from "../media/support.ts";
 import { WallClock } from "../model-based/wall-clock.ts";
-import { postgresOptions } from "../store/databases.ts";
-import { useAuthority } from "../timestamp/authority.ts";
+import { postgresOptions } from "../database/databases.ts";
+import { useAuthority } from "../vault/timestamp/authority.ts";
 import { fillArchive } from "./packages.ts";
 import { openSharedStore } from "./shared-store.ts";
 import { databaseOf } from "./store.ts";

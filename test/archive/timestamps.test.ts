@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { appendFile, cp, mkdir, readdir, readFile, rename, rm, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { plainDisk, type ArchiveDisk } from "../../src/archive/archive-disk.ts";
-import { makeTimestamp } from "../../src/archive/evidence/make-timestamp.ts";
-import type { EvidenceSource } from "../../src/archive/evidence/packages.ts";
-import { FolderFiles } from "../../src/archive/files/folder-files.ts";
-import { locationOf, TimestampFolder } from "../../src/archive/maintenance/timestamp-folder.ts";
-import { PackageTimestamps } from "../../src/archive/maintenance/package-timestamp.ts";
-import { withSource } from "../../src/archive/evidence/with-source.ts";
+import { plainDisk, type ArchiveDisk } from "../../src/vault/archive-disk.ts";
+import { makeTimestamp } from "../../src/evidence/make-timestamp.ts";
+import type { EvidenceSource } from "../../src/evidence/packages.ts";
+import { FolderFiles } from "../../src/vault/files/folder-files.ts";
+import { locationOf, TimestampFolder } from "../../src/vault/maintenance/timestamp-folder.ts";
+import { PackageTimestamps } from "../../src/vault/maintenance/package-timestamp.ts";
+import { withSource } from "../../src/evidence/with-source.ts";
 import {
   exportPackages,
   pruneArchive,
@@ -18,12 +18,12 @@ import {
   type Finding,
 } from "../../src/index.ts";
 import { sha256Of } from "../../src/model/sha256.ts";
-import { TimestampServer } from "../../src/timestamp-server/client.ts";
+import { TimestampServer } from "../../src/vault/timestamp-server/client.ts";
 import { diskAround, listAll, systemError, withFolder } from "../media/support.ts";
-import { postgresOptions } from "../store/databases.ts";
+import { postgresOptions } from "../database/databases.ts";
 import { failsWith, failureOf } from "../support/failures.ts";
-import { openssl, startAuthority, useAuthority } from "../timestamp/authority.ts";
-import { certificates, fixture, fixtures } from "../timestamp/fixtures.ts";
+import { openssl, startAuthority, useAuthority } from "../vault/timestamp/authority.ts";
+import { certificates, fixture, fixtures } from "../vault/timestamp/fixtures.ts";
 import { fillArchive } from "./packages.ts";
 import { readZip } from "./read-zip.ts";
 import { openSharedStore } from "./shared-store.ts";
@@ -40,7 +40,7 @@ function onDisk(source: EvidenceSource, disk: ArchiveDisk): EvidenceSource {
 }
 
 describe("archive: time stamps from OpenSSL", () => {
-  // Its stored time stamps are verified in test/timestamp, also where OpenSSL is missing.
+  // Its stored time stamps are verified in test/vault/timestamp, also where OpenSSL is missing.
   const authority = useAuthority();
 
   const stamp = (root: string, more: object = {}) =>

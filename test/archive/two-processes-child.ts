@@ -4,8 +4,8 @@
  */
 import { once } from "node:events";
 import { CloudClient } from "../../src/cloud/client.ts";
-import { StoreDatabases } from "../../src/store/store-databases.ts";
-import { Store } from "../../src/store/store.ts";
+import { StoreDatabases } from "../../src/database/store-databases.ts";
+import { Store } from "../../src/vault/store.ts";
 import { intentOf, openArchive } from "./support.ts";
 
 const [root = "", file = "", origin = "", list = ""] = process.argv.slice(2);

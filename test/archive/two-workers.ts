@@ -1,5 +1,5 @@
 import { openSharedStore } from "./shared-store.ts";
-import type { postgresOptions } from "../store/databases.ts";
+import type { postgresOptions } from "../database/databases.ts";
 import { intentOf, mediumOf, openArchive, until } from "./support.ts";
 
 /** Two workers that share a store, each with a chain of its own. */

@@ -4,9 +4,9 @@ import { once } from "node:events";
 import { truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Worker } from "node:worker_threads";
-import { plainDisk } from "../../src/archive/archive-disk.ts";
-import { hashFile } from "../../src/archive/packages/package-files.ts";
-import { FileHasher } from "../../src/archive/maintenance/file-hasher.ts";
+import { plainDisk } from "../../src/vault/archive-disk.ts";
+import { hashFile } from "../../src/vault/packages/package-files.ts";
+import { FileHasher } from "../../src/vault/maintenance/file-hasher.ts";
 import { sha256Of } from "../../src/model/sha256.ts";
 import { withFolder } from "../media/support.ts";
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { mkdir, readdir, rename, rm, symlink } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { verifyArchive } from "../../src/archive/maintenance/commands.ts";
-import { Store } from "../../src/store/store.ts";
+import { verifyArchive } from "../../src/vault/maintenance/commands.ts";
+import { Store } from "../../src/vault/store.ts";
 import { withFolder } from "../media/support.ts";
 import { rowsIn } from "../support/rows.ts";
 import { changeDatabase, copiesOfArchive, fillArchive, verify } from "./packages.ts";

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { Archives } from "../../src/archive/jobs/archives.ts";
-import type { DatabaseLocation } from "../../src/store/database-location.ts";
-import { Store } from "../../src/store/store.ts";
-import { StoreDatabases } from "../../src/store/store-databases.ts";
+import { Archives } from "../../src/jobs/archives.ts";
+import type { DatabaseLocation } from "../../src/database/database-location.ts";
+import { Store } from "../../src/vault/store.ts";
+import { StoreDatabases } from "../../src/database/store-databases.ts";
 import { rejectsWith, withFolder } from "../media/support.ts";
-import { postgresOptions } from "../store/databases.ts";
+import { postgresOptions } from "../database/databases.ts";
 import { verify } from "./packages.ts";
 import { simulatedCloudOfSuite } from "./simulated-cloud.ts";
 import { intentOf, mediumOf, openArchive, pictureOf, readPackages, until, type Opened } from "./support.ts";

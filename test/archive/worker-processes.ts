@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { readPostgresUrl } from "../../src/store/postgres-address.ts";
-import { openBucketFiles } from "../../src/archive/files/open-files.ts";
-import type { BucketLocation } from "../../src/store/files-location.ts";
+import { readPostgresUrl } from "../../src/database/postgres-address.ts";
+import { openBucketFiles } from "../../src/vault/files/open-files.ts";
+import type { BucketLocation } from "../../src/vault/files-location.ts";
 import { startSimulator } from "../../src/simulator/index.ts";
 import { withFolder } from "../media/support.ts";
 import type { PostgresServer } from "../support/postgres.ts";

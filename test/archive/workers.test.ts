@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { mkdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { Archives } from "../../src/archive/jobs/archives.ts";
-import type { Submission } from "../../src/archive/jobs/accept/submission.ts";
+import { Archives } from "../../src/jobs/archives.ts";
+import type { Submission } from "../../src/jobs/accept/submission.ts";
 import { missingMedia } from "../../src/cloud/expected-media.ts";
 import { ArchiveSession } from "../../src/runtime/archive/archive-session.ts";
-import { readPostgresUrl } from "../../src/store/postgres-address.ts";
+import { readPostgresUrl } from "../../src/database/postgres-address.ts";
 import { rejectsWith, withFolder } from "../media/support.ts";
-import { postgresOptions } from "../store/databases.ts";
+import { postgresOptions } from "../database/databases.ts";
 import { verify } from "./packages.ts";
 import { ScriptedDevice } from "./scripted-sources.ts";
 import { openSharedStore } from "./shared-store.ts";

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { open, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
-import { writeZip, zipBytes, type ZipEntry } from "../../src/archive/export/zip.ts";
+import { writeZip, zipBytes, type ZipEntry } from "../../src/evidence/export/zip.ts";
 import { withFolder } from "../media/support.ts";
 import { readZip } from "./read-zip.ts";
 

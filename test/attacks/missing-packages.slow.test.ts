@@ -4,7 +4,7 @@ import { cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Unchecked } from "../../src/model/archive-reports.ts";
 import { changeDatabase, fillArchive, verify as verifyWith } from "../archive/packages.ts";
-import { rebuildIndex } from "../../src/archive/maintenance/commands.ts";
+import { rebuildIndex } from "../../src/vault/maintenance/commands.ts";
 import { bundleVerb, runChild } from "../archive/processes.ts";
 import { databaseOf } from "../archive/store.ts";
 import { withFolder } from "../media/support.ts";

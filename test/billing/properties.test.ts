@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { inspect } from "node:util";
 import * as fc from "fast-check";
-import { calculate, type Parcel } from "../../src/tariffs/calculate.ts";
-import { english, explain } from "../../src/tariffs/explain.ts";
+import { calculate, type Parcel } from "../../src/billing/tariffs/calculate.ts";
+import { english, explain } from "../../src/billing/tariffs/explain.ts";
 import {
   compare,
   fraction,
@@ -10,10 +10,10 @@ import {
   roundedUp,
   toDecimal,
   type Fraction,
-} from "../../src/tariffs/fraction.ts";
-import { presets } from "../../src/tariffs/presets.ts";
-import type { WeightRule } from "../../src/tariffs/rule.ts";
-import { toLength, toWeight } from "../../src/tariffs/units.ts";
+} from "../../src/billing/tariffs/fraction.ts";
+import { presets } from "../../src/billing/tariffs/presets.ts";
+import type { WeightRule } from "../../src/billing/tariffs/rule.ts";
+import { toLength, toWeight } from "../../src/billing/tariffs/units.ts";
 
 const decimal = (most: number) =>
   fc

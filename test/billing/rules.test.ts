@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { billableWeight, type BillableWeightOptions } from "../../src/library/billable-weight.ts";
-import { presets, presetNames, type PresetName } from "../../src/tariffs/presets.ts";
+import { presets, presetNames, type PresetName } from "../../src/billing/tariffs/presets.ts";
 import { caughtBy, resultOf } from "./support.ts";
 
 type Rule = BillableWeightOptions["rule"];

@@ -71,17 +71,4 @@ describe("the layers of the sources", () => {
     ] as const;
     assert.deepEqual(findViolations(right.map(([path, text]) => ({ path, text }))), []);
   });
-
-  it("refuse folders that import each other, also by way of a third", () => {
-    const circle = [
-      {
-        path: "src/runtime/action/serve.ts",
-        text: `import type { Config } from "../config/config-node.ts";`,
-      },
-      { path: "src/runtime/config/config-node.ts", text: `import { text } from "../status/texts.ts";` },
-      { path: "src/runtime/status/texts.ts", text: `import type { Job } from "../action/serve.ts";` },
-    ];
-    assert.equal(findViolations(circle).length, 3);
-    assert.deepEqual(findViolations(circle.slice(0, 2)), []);
-  });
 });

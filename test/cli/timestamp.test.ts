@@ -6,8 +6,8 @@ import { fillArchive } from "../archive/packages.ts";
 import { bundleVerb, runChild, type Script } from "../archive/processes.ts";
 import { databaseOf } from "../archive/store.ts";
 import { withFolder } from "../media/support.ts";
-import { useAuthority } from "../timestamp/authority.ts";
-import { fixtures } from "../timestamp/fixtures.ts";
+import { useAuthority } from "../vault/timestamp/authority.ts";
+import { fixtures } from "../vault/timestamp/fixtures.ts";
 
 const roots = join(fixtures, "root.crt");
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { parse as parseYaml } from "yaml";
-import { decodeLine } from "../../src/archive/files/checked-lines.ts";
+import { decodeLine } from "../../src/vault/files/checked-lines.ts";
 import { blocksIn, readPages } from "./pages.ts";
 
 const pages = readPages();

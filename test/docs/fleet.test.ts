@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { parse as parseYaml } from "yaml";
-import { PostgresDatabase } from "../../src/store/postgres-database.ts";
-import { postgresOptions } from "../store/databases.ts";
+import { PostgresDatabase } from "../../src/database/postgres-database.ts";
+import { postgresOptions } from "../database/databases.ts";
 import { blocksIn, readPages } from "./pages.ts";
 
 describe("docs/fleet.md", () => {
@@ -13,7 +13,7 @@ describe("docs/fleet.md", () => {
   });
   after(() => database.close());
 
-  // The settings of a user are those of test/store/postgres-proxies.test.ts.
+  // The settings of a user are those of test/database/postgres-proxies.test.ts.
   const queries = blocksIn(pages, "sql").filter(({ text }) => !text.startsWith("ALTER ROLE "));
   for (const { at, text } of queries) {
     it(`${at} is a query that the database of a store answers`, async () => {

@@ -24,10 +24,9 @@ describe("the limits in SECURITY.md", () => {
   const levels = `${recordLimits.depth} levels`;
   const waiting = megabytes(numberIn("webhook/record-intake.ts", "mostWaitingBytes"));
   const budget = "webhook/body-budget.ts";
-  const openJobs = "archive/jobs/table/open-jobs.ts";
+  const openJobs = "jobs/table/open-jobs.ts";
   const listsASecond =
-    (numberIn("archive/jobs/run/job-scheduler.ts", "listsAtOnce") * 1_000) /
-    numberIn("archive/jobs/job-runner.ts", "paceMs");
+    (numberIn("jobs/run/job-scheduler.ts", "listsAtOnce") * 1_000) / numberIn("jobs/job-runner.ts", "paceMs");
   for (const [what, sentence] of Object.entries({
     responses:
       `| ${numberIn("http/response.ts", "jsonLimitBytes")} MB; ${levels}; ${say(recordLimits.entries)} entries in one list or object; ` +
@@ -48,7 +47,7 @@ describe("the limits in SECURITY.md", () => {
       `in **evidence** ${numberIn("../nodes/evidence/evidence.ts", "mostAtWork")}, ` +
       `in **archive** ${say(numberIn("runtime/archive/archive-messages.ts", "mostMessages"))} | ERR_QUEUE_FULL |`,
     "data of messages": `| ${say(numberIn("runtime/action/message-memory.ts", "mostBytes") / 1e6)} MB; a single message may have more |`,
-    "credentials of a bucket": `| 64 KB; ${numberIn("s3/metadata-credentials.ts", "answerWithinSeconds")} s, or AWS_METADATA_SERVICE_TIMEOUT |`,
+    "credentials of a bucket": `| 64 KB; ${numberIn("vault/s3/metadata-credentials.ts", "answerWithinSeconds")} s, or AWS_METADATA_SERVICE_TIMEOUT |`,
     nesting: `| ${numberIn("runtime/action/message-depth.ts", "deepestCopied")} levels | ERR_INPUT`,
     "texts of an archived message":
       `| ${say(numberIn("runtime/archive/short-texts.ts", "longestText"))} characters; ` +

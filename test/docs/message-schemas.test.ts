@@ -16,7 +16,7 @@ import { withFolder } from "../media/support.ts";
 import { TestFlow, type Message } from "../support/flow.ts";
 import { resultOf } from "../billing/support.ts";
 import { storeNode } from "../support/store-node.ts";
-import { hasOpenSsl, startAuthority } from "../timestamp/authority.ts";
+import { hasOpenSsl, startAuthority } from "../vault/timestamp/authority.ts";
 
 const schemas = messageSchemas();
 const code = "ABCD2345";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
-import { migrations } from "../../src/store/schema.ts";
+import { migrations } from "../../src/database/schema.ts";
 import { blocksIn, readPages } from "./pages.ts";
 
 for (const [kind, path] of [

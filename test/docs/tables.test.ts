@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { jobStates, statesBefore, type JobState } from "../../src/archive/jobs/table/job-states.ts";
+import { jobStates, statesBefore, type JobState } from "../../src/jobs/table/job-states.ts";
 import { errorCodes } from "../../src/errors/dimensioner-error.ts";
 import { sentMessages } from "../../tools/write-docs/messages-by-node.ts";
 import { readPages, root, type NamedPage } from "./pages.ts";

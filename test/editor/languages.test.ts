@@ -39,7 +39,7 @@ function fileOf(name: string, language: string, kind: "json" | "html"): string {
 
 /** The texts of the evidence page. */
 async function pageTexts(language: string): Promise<string[]> {
-  const file = join(root, `src/evidence-page/page/texts/${language}.json`);
+  const file = join(root, `src/evidence/page/client/texts/${language}.json`);
   return Object.values(v.parse(v.record(v.string(), v.string()), JSON.parse(await readFile(file, "utf8"))));
 }
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { properties as archiveNode } from "../../nodes/archive/archive.shared.ts";
-import { readPeriod } from "../../src/archive/evidence/period.ts";
+import { readPeriod } from "../../src/evidence/period.ts";
 import { exampleNames, readExample, type FlowNode } from "../../tools/demo/examples.ts";
 
 /** Which config nodes of this package an example brings. */

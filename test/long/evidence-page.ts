@@ -12,8 +12,8 @@ import type { Page } from "playwright-core";
 import * as v from "valibot";
 import { fillArchive } from "../archive/packages.ts";
 import { databaseOf } from "../archive/store.ts";
-import { withPage } from "../evidence-page/support.ts";
-import { fillIndex } from "../store/filled-index.ts";
+import { withPage } from "../evidence/support.ts";
+import { fillIndex } from "../database/filled-index.ts";
 import { launchBrowser } from "../support/browser.ts";
 
 const packages = Number(process.argv[2] ?? 1_000_000);

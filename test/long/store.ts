@@ -11,13 +11,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
-import { searchIndex } from "../../src/archive/evidence/search.ts";
-import { readSize } from "../../src/archive/evidence/size.ts";
-import type { Database } from "../../src/store/database.ts";
-import { SqliteDatabase } from "../../src/store/sqlite-database.ts";
-import { StoreDatabases } from "../../src/store/store-databases.ts";
-import { fillIndex } from "../store/filled-index.ts";
-import { migrations } from "../store/notes-schema.ts";
+import { searchIndex } from "../../src/evidence/search.ts";
+import { readSize } from "../../src/evidence/size.ts";
+import type { Database } from "../../src/database/database.ts";
+import { SqliteDatabase } from "../../src/database/sqlite-database.ts";
+import { StoreDatabases } from "../../src/database/store-databases.ts";
+import { fillIndex } from "../database/filled-index.ts";
+import { migrations } from "../database/notes-schema.ts";
 
 const most = Number(process.argv[2] ?? 1_000_000);
 const kills = Number(process.argv[3] ?? 50);
@@ -144,7 +144,7 @@ async function commitsPerSecond(database: Database, writers: number, transaction
 
 async function killInCommits(): Promise<void> {
   const file = join(folder, "killed.sqlite");
-  const program = new URL("../store/database-process.ts", import.meta.url);
+  const program = new URL("../database/database-process.ts", import.meta.url);
   let durable = 0;
   for (let round = 0; round < kills; round += 1) {
     const child = fork(program, [file, "write"]);

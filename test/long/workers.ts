@@ -6,9 +6,9 @@
  * takes in a database with a million jobs that have ended and ten thousand that are open.
  */
 import assert from "node:assert/strict";
-import { AbandonedJobs } from "../../src/archive/jobs/table/abandoned-jobs.ts";
-import { readPostgresUrl } from "../../src/store/postgres-address.ts";
-import { SharedDatabase } from "../../src/store/shared-database.ts";
+import { AbandonedJobs } from "../../src/jobs/table/abandoned-jobs.ts";
+import { readPostgresUrl } from "../../src/database/postgres-address.ts";
+import { SharedDatabase } from "../../src/database/shared-database.ts";
 import { workInTrouble } from "../archive/worker-processes.ts";
 import { intentOf, sha256Of } from "../archive/support.ts";
 import { startPostgres, type PostgresServer } from "../support/postgres.ts";

@@ -59,7 +59,7 @@ describe("file names from a message", () => {
     "",
     " ",
     ".",
-    "./.",
+    ".",
     "a/".repeat(40),
   ];
   for (const given of refused) {

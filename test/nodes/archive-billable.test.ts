@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
-import { readManifest } from "../../src/archive/packages/manifest.ts";
+import { readManifest } from "../../src/vault/packages/manifest.ts";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { pictureOf, readPackages } from "../archive/support.ts";
 import { withFolder } from "../media/support.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readPackages, until } from "../archive/support.ts";
 import { withFolder } from "../media/support.ts";
 import { holdSyncs } from "../support/hold-syncs.ts";
-import { databaseNameIn, postgresOptions } from "../store/databases.ts";
+import { databaseNameIn, postgresOptions } from "../database/databases.ts";
 import { TestFlow, type FlowNode } from "../support/flow.ts";
 import { sharedPostgres } from "../support/shared-postgres.ts";
 import { storeId, storeNode } from "../support/store-node.ts";

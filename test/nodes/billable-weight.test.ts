@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { BillableWeight, MeasureResult } from "../../src/model/shapes.ts";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
-import { presetNames } from "../../src/tariffs/presets.ts";
+import { presetNames } from "../../src/billing/tariffs/presets.ts";
 import { properties as table } from "../../nodes/billable-weight/billable-weight.shared.ts";
 import { recordOf, resultOf } from "../billing/support.ts";
 import { TestFlow, type Message } from "../support/flow.ts";

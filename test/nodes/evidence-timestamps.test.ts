@@ -10,8 +10,8 @@ import { withFolder } from "../media/support.ts";
 import { secret } from "../support/failures.ts";
 import { TestFlow, type FlowNode, type Message } from "../support/flow.ts";
 import { storeId, storeNode } from "../support/store-node.ts";
-import { useAuthority } from "../timestamp/authority.ts";
-import { fixtures } from "../timestamp/fixtures.ts";
+import { useAuthority } from "../vault/timestamp/authority.ts";
+import { fixtures } from "../vault/timestamp/fixtures.ts";
 
 const roots = join(fixtures, "root.crt");
 

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { readManifest } from "../../src/archive/packages/manifest.ts";
+import { readManifest } from "../../src/vault/packages/manifest.ts";
 import type { MeasuredBy } from "../../src/model/shapes.ts";
 import { readScan } from "../../src/scan/read-scans.ts";
 import { startSimulator } from "../../src/simulator/index.ts";

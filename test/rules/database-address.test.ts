@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Client } from "pg";
 import { readDatabaseHost } from "../../src/rules/addresses.ts";
-import { addressOfServer, connectionTo, readPostgresUrl } from "../../src/store/postgres-address.ts";
+import { addressOfServer, connectionTo, readPostgresUrl } from "../../src/database/postgres-address.ts";
 
 describe("the host of a PostgreSQL database", () => {
   const accepted = {

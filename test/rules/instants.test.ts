@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { matchTransaction } from "../../src/archive/find/match.ts";
-import { createWords } from "../../src/evidence-page/page/words.ts";
+import { matchTransaction } from "../../src/jobs/find/match.ts";
+import { createWords } from "../../src/evidence/page/client/words.ts";
 import { instantOf } from "../../src/rules/instants.ts";
 import { measured, received } from "../archive/find/support.ts";
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { createServer, type Socket } from "node:net";
 import { testDatabase } from "../../src/runtime/admin/store-database-test.ts";
-import { readPostgresUrl } from "../../src/store/postgres-address.ts";
-import { StoreDatabases } from "../../src/store/store-databases.ts";
+import { readPostgresUrl } from "../../src/database/postgres-address.ts";
+import { StoreDatabases } from "../../src/database/store-databases.ts";
 import { listen } from "../support/servers.ts";
 
 describe("Test connection of a store's database", () => {

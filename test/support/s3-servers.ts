@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sha256Of } from "../../src/model/sha256.ts";
-import type { UploadSource } from "../../src/s3/store-object.ts";
+import type { UploadSource } from "../../src/vault/s3/store-object.ts";
 import { startStub } from "./s3-stub.ts";
 
 /** An object store with the bucket `evidence`. */

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
 import { StoredRecords } from "../../src/runtime/webhook/stored-records.ts";
-import type { Database } from "../../src/store/database.ts";
-import { PostgresDatabase } from "../../src/store/postgres-database.ts";
-import { RecordArrivals } from "../../src/store/record-arrivals.ts";
-import { Inbox } from "../../src/store/inbox.ts";
-import type { Worker } from "../../src/store/worker-lease.ts";
+import type { Database } from "../../src/database/database.ts";
+import { PostgresDatabase } from "../../src/database/postgres-database.ts";
+import { RecordArrivals } from "../../src/database/record-arrivals.ts";
+import { Inbox } from "../../src/database/inbox.ts";
+import type { Worker } from "../../src/database/worker-lease.ts";
 import { StoredProgress } from "../../src/webhook/stored-progress.ts";
-import { postgresOptions } from "../store/databases.ts";
-import { ImpatientDatabase } from "../store/impatient-database.ts";
-import { holdCommits, makeWait, untilHeldUp } from "../store/late-commits.ts";
+import { postgresOptions } from "../database/databases.ts";
+import { ImpatientDatabase } from "../database/impatient-database.ts";
+import { holdCommits, makeWait, untilHeldUp } from "../database/late-commits.ts";
 import { sharedPostgres } from "../support/shared-postgres.ts";
 
 /** Far apart in an index. */

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
 import { StoredRecords } from "../../src/runtime/webhook/stored-records.ts";
-import type { Database } from "../../src/store/database.ts";
-import { Inbox } from "../../src/store/inbox.ts";
-import { RecordArrivals } from "../../src/store/record-arrivals.ts";
+import type { Database } from "../../src/database/database.ts";
+import { Inbox } from "../../src/database/inbox.ts";
+import { RecordArrivals } from "../../src/database/record-arrivals.ts";
 import { WebhookMemory } from "../../src/webhook/record-intake.ts";
-import { describeDatabases } from "../store/databases.ts";
-import { Hours } from "../store/hours.ts";
-import type { TestDatabase } from "../store/support.ts";
+import { describeDatabases } from "../database/databases.ts";
+import { Hours } from "../database/hours.ts";
+import type { TestDatabase } from "../database/support.ts";
 
 type Callbacks = Pick<
   ConstructorParameters<typeof StoredRecords>[1],

@@ -6,14 +6,14 @@ import { unknownDevice } from "../../src/model/instrument.ts";
 import type { LeftOver } from "../../src/runtime/webhook/left-over-records.ts";
 import { StoredRecords } from "../../src/runtime/webhook/stored-records.ts";
 import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
-import type { Database } from "../../src/store/database.ts";
-import type { DatabaseLease } from "../../src/store/store-databases.ts";
+import type { Database } from "../../src/database/database.ts";
+import type { DatabaseLease } from "../../src/database/store-databases.ts";
 import { WebhookReceiver } from "../../src/webhook/receiver.ts";
 import { WebhookMemory, type Received } from "../../src/webhook/record-intake.ts";
-import { Inbox } from "../../src/store/inbox.ts";
-import type { Worker } from "../../src/store/worker-lease.ts";
-import { RecordArrivals } from "../../src/store/record-arrivals.ts";
-import { openTestDatabase, type TestDatabase } from "../store/support.ts";
+import { Inbox } from "../../src/database/inbox.ts";
+import type { Worker } from "../../src/database/worker-lease.ts";
+import { RecordArrivals } from "../../src/database/record-arrivals.ts";
+import { openTestDatabase, type TestDatabase } from "../database/support.ts";
 
 /** A database whose answers can be held back: what it was asked for is done, and nobody knows yet. */
 class HeldDatabase implements Database {

@@ -1,4 +1,4 @@
-/** The check that imports go down the layers only, and that no folders import each other. */
+/** The check that imports go down the layers only, so that no two of them import each other. */
 import { readdir, readFile } from "node:fs/promises";
 import { join, posix, relative, sep } from "node:path";
 import { layers, shared, type Layer } from "./layers.ts";
@@ -14,7 +14,7 @@ export interface Source {
  * needs a type from a layer above is in the wrong layer.
  */
 export function findViolations(sources: readonly Source[]): string[] {
-  const wrong = sources.flatMap(({ path, text }) => {
+  return sources.flatMap(({ path, text }) => {
     const layer = layerOf(path);
     if (layer === undefined) {
       return [`${path} stands in no layer: give it one in tools/checks/layers.ts.`];
@@ -23,7 +23,6 @@ export function findViolations(sources: readonly Source[]): string[] {
       .filter((specifier) => !isAllowed(layer, path, specifier))
       .map((specifier) => `${path} (${layer.name}) may not import ${specifier}.`);
   });
-  return [...wrong, ...findFolderCircles(sources)];
 }
 
 function layerOf(path: string): Layer | undefined {
@@ -45,35 +44,6 @@ function isAllowed(layer: Layer, path: string, specifier: string): boolean {
 
 function isNode(path: string): boolean {
   return path.startsWith("nodes/");
-}
-
-/** Returns one sentence for each import between folders that import each other. */
-function findFolderCircles(sources: readonly Source[]): string[] {
-  const imports = sources.flatMap(({ path, text }) =>
-    importsOf(text)
-      .filter((specifier) => specifier.startsWith("."))
-      .map((specifier) => ({ path, target: posix.join(posix.dirname(path), specifier) })),
-  );
-  const leadsTo = new Map<string, Set<string>>();
-  for (const { path, target } of imports) {
-    const folder = posix.dirname(path);
-    leadsTo.set(folder, (leadsTo.get(folder) ?? new Set()).add(posix.dirname(target)));
-  }
-  return imports
-    .filter(({ path, target }) => {
-      const [from, to] = [posix.dirname(path), posix.dirname(target)];
-      return from !== to && reachable(leadsTo, to).has(from);
-    })
-    .map(({ path, target }) => `${path} imports ${target}, whose folder leads back to its own.`);
-}
-
-function reachable(leadsTo: ReadonlyMap<string, ReadonlySet<string>>, start: string): ReadonlySet<string> {
-  const found = new Set([start]);
-  // Iterating a set also yields what is added meanwhile.
-  for (const folder of found) {
-    leadsTo.get(folder)?.forEach((next) => found.add(next));
-  }
-  return found;
 }
 
 /** The sources are formatted, so an import's specifier is always in double quotes on one line. */

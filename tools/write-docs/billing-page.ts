@@ -1,9 +1,9 @@
-import { calculate, type Parcel } from "../../src/tariffs/calculate.ts";
-import { fraction } from "../../src/tariffs/fraction.ts";
-import { english, explain } from "../../src/tariffs/explain.ts";
-import { unitOf } from "../../src/tariffs/limits.ts";
-import { presets } from "../../src/tariffs/presets.ts";
-import { ruleUnits, sizes, type WeightRule } from "../../src/tariffs/rule.ts";
+import { calculate, type Parcel } from "../../src/billing/tariffs/calculate.ts";
+import { fraction } from "../../src/billing/tariffs/fraction.ts";
+import { english, explain } from "../../src/billing/tariffs/explain.ts";
+import { unitOf } from "../../src/billing/tariffs/limits.ts";
+import { presets } from "../../src/billing/tariffs/presets.ts";
+import { ruleUnits, sizes, type WeightRule } from "../../src/billing/tariffs/rule.ts";
 import { lengthUnits, weightUnits } from "../../src/rules/units.ts";
 
 /** The parcel of the worked examples. */

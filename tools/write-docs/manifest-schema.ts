@@ -1,4 +1,4 @@
-import { manifestSchema } from "../../src/archive/packages/manifest.ts";
+import { manifestSchema } from "../../src/vault/packages/manifest.ts";
 import { jsonSchemas } from "./schema-file.ts";
 
 /** docs/manifest.schema.json, from the schema by which manifests are read. */

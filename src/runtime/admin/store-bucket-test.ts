@@ -1,7 +1,7 @@
-import { probeBucket } from "../../s3/probe.ts";
+import { probeBucket } from "../../vault/s3/probe.ts";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { isOpenHttp } from "../../rules/addresses.ts";
-import type { BucketLocation } from "../../store/files-location.ts";
+import type { BucketLocation } from "../../vault/files-location.ts";
 import { line, lineOfError, orLate, type TestLine } from "./connection-test.ts";
 
 /** Somebody is waiting, and all tries have to fit into the time limit. */
@@ -33,7 +33,7 @@ export async function testBucket(
 
 async function linesOf(location: BucketLocation, signal: AbortSignal): Promise<readonly TestLine[]> {
   const { address, credentials, retainDays } = location;
-  const { openBucketFiles } = await import("../../archive/files/open-files.ts");
+  const { openBucketFiles } = await import("../../vault/files/open-files.ts");
   const files = await openBucketFiles(location, { signal, firstPauseMs: shortPauseMs });
   try {
     const prefix = address.prefix === "" ? "" : `${address.prefix}/`;

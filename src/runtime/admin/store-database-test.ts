@@ -1,6 +1,6 @@
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
-import { databaseName, type DatabaseLocation } from "../../store/database-location.ts";
-import type { StoreDatabases } from "../../store/store-databases.ts";
+import { databaseName, type DatabaseLocation } from "../../database/database-location.ts";
+import type { StoreDatabases } from "../../database/store-databases.ts";
 import { lineOfError, orLate, type TestLine } from "./connection-test.ts";
 import { testDatabaseFile } from "./store-file-test.ts";
 import { testPostgres } from "./store-postgres-test.ts";

@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readdir, rm, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { StoreDatabases } from "../../store/store-databases.ts";
-import { summarize, type StoreSummary } from "../../store/summary.ts";
+import type { StoreDatabases } from "../../database/store-databases.ts";
+import { summarize, type StoreSummary } from "../../database/summary.ts";
 import { line, type TestLine } from "./connection-test.ts";
 import { unfinishedLines } from "./store-unfinished.ts";
 

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type * as fsPromises from "node:fs/promises";
 import { join } from "node:path";
-import { stateFolderName, workFolderName } from "../../archive/archive-disk.ts";
+import { stateFolderName, workFolderName } from "../../vault/archive-disk.ts";
 import { cannotSync, diskError, fileError, systemCode, type TransferFacts } from "../../media/disk.ts";
 import { guardedDisk } from "../../media/disk-guard.ts";
 import { checkRoot, syncFolder } from "../../media/target-folder.ts";

@@ -1,8 +1,8 @@
-import type { PostgresAddress } from "../../store/postgres-address.ts";
-import { PostgresDatabase } from "../../store/postgres-database.ts";
-import { readRights, type PostgresRights } from "../../store/postgres-rights.ts";
-import { migrations } from "../../store/schema.ts";
-import { summarize } from "../../store/summary.ts";
+import type { PostgresAddress } from "../../database/postgres-address.ts";
+import { PostgresDatabase } from "../../database/postgres-database.ts";
+import { readRights, type PostgresRights } from "../../database/postgres-rights.ts";
+import { migrations } from "../../database/schema.ts";
+import { summarize } from "../../database/summary.ts";
 import { line, type TestLine } from "./connection-test.ts";
 import { unfinishedLines } from "./store-unfinished.ts";
 

@@ -1,15 +1,15 @@
 import type { NodeAPI } from "node-red";
 import * as v from "valibot";
-import { readRoots } from "../../archive/maintenance/timestamp-roots.ts";
+import { readRoots } from "../../vault/maintenance/timestamp-roots.ts";
 import { fileError } from "../../media/disk.ts";
 import { deployed } from "../config/deployed.ts";
 import { SettingsReader } from "../config/settings.ts";
-import type { StoreDatabases } from "../../store/store-databases.ts";
-import { Store } from "../../store/store.ts";
+import type { StoreDatabases } from "../../database/store-databases.ts";
+import { Store } from "../../vault/store.ts";
 import { testDatabase } from "./store-database-test.ts";
 import { testFolder } from "./store-folder-test.ts";
-import type { DatabaseLocation } from "../../store/database-location.ts";
-import { filesName } from "../../store/files-location.ts";
+import type { DatabaseLocation } from "../../database/database-location.ts";
+import { filesName } from "../../vault/files-location.ts";
 import { testBucket } from "./store-bucket-test.ts";
 import { bucketOf, databaseOf, folderOf, storeValues, type StoreValues } from "./store-values.ts";
 import { answerWith, environmentName, readBody, readEnvironment, untouched } from "./admin-route.ts";
@@ -51,7 +51,7 @@ export function serveStoreFile(RED: NodeAPI): void {
       throw files.problem;
     }
     const location = databaseOf(RED, given);
-    const { storeFileOf } = await import("../../archive/files/store-file.ts");
+    const { storeFileOf } = await import("../../vault/files/store-file.ts");
     return { file: storeFileOf(files, location) };
   });
   RED.httpAdmin.post("/dimensioner-store/file", allowed, route);

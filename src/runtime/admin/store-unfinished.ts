@@ -1,4 +1,4 @@
-import type { StoreSummary } from "../../store/summary.ts";
+import type { StoreSummary } from "../../database/summary.ts";
 import { line, type TestLine } from "./connection-test.ts";
 
 /** What the nodes of a store have left unfinished in its database. */

@@ -1,8 +1,8 @@
 import type { NodeAPI } from "node-red";
 import * as v from "valibot";
 import { poolSize, port, retainDays } from "../../properties/store-numbers.ts";
-import type { DatabaseLocation } from "../../store/database-location.ts";
-import type { BucketLocation } from "../../store/files-location.ts";
+import type { DatabaseLocation } from "../../database/database-location.ts";
+import type { BucketLocation } from "../../vault/files-location.ts";
 import { SettingsReader } from "../config/settings.ts";
 import { readPackagesFolder } from "../store/packages-folder.ts";
 import { databaseFile, readLocation, workFolderOf } from "../store/store-choice.ts";

@@ -1,5 +1,5 @@
-import { readLocalMeasurement, type LocalMeasurement } from "../../archive/find/local-measurement.ts";
-import type { GivenMedium } from "../../archive/jobs/accept/given-media.ts";
+import { readLocalMeasurement, type LocalMeasurement } from "../../jobs/find/local-measurement.ts";
+import type { GivenMedium } from "../../jobs/accept/given-media.ts";
 import {
   billedSchema,
   recordingSchema,
@@ -8,7 +8,7 @@ import {
   type Intent,
   type MeasuredBy,
   type RecordedBy,
-} from "../../archive/packages/intent.ts";
+} from "../../vault/packages/intent.ts";
 import * as v from "valibot";
 import { verbatim, phrase } from "../../errors/interpolation.ts";
 import type { Instrument } from "../../model/instrument.ts";

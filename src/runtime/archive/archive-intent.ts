@@ -1,7 +1,7 @@
 import type { NodeAPI } from "node-red";
-import type { GivenMedium } from "../../archive/jobs/accept/given-media.ts";
-import { packageFolder } from "../../archive/packages/layout.ts";
-import { pictures, type Intent, type Picture } from "../../archive/packages/intent.ts";
+import type { GivenMedium } from "../../jobs/accept/given-media.ts";
+import { packageFolder } from "../../vault/packages/layout.ts";
+import { pictures, type Intent, type Picture } from "../../vault/packages/intent.ts";
 import { readExpected } from "../../cloud/expected-media.ts";
 import { field, verbatim, phrase, type Phrase } from "../../errors/interpolation.ts";
 import { encodePart } from "../../http/path-part.ts";

@@ -1,8 +1,8 @@
 import type { NodeAPI } from "node-red";
-import { diskFacts } from "../../archive/archive-disk.ts";
-import type { Submission } from "../../archive/jobs/accept/submission.ts";
-import { TaskQueue } from "../../archive/jobs/run/task-queue.ts";
-import type { Archived } from "../../archive/jobs/seal/job-results.ts";
+import { diskFacts } from "../../vault/archive-disk.ts";
+import type { Submission } from "../../jobs/accept/submission.ts";
+import { TaskQueue } from "../../jobs/run/task-queue.ts";
+import type { Archived } from "../../jobs/seal/job-results.ts";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import type { Job } from "../action/serve.ts";
 import type { ValueReader } from "../action/values.ts";

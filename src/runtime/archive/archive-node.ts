@@ -1,9 +1,9 @@
 import type { NodeAPI } from "node-red";
-import type { OpenJob } from "../../archive/jobs/table/open-job.ts";
-import type { Archived } from "../../archive/jobs/seal/job-results.ts";
-import type { DeviceSource, MediaSource } from "../../archive/jobs/steps/media-source.ts";
-import type { IntentFacts } from "../../archive/packages/intent.ts";
-import { archivedFiles } from "../../archive/packages/archived-files.ts";
+import type { OpenJob } from "../../jobs/table/open-job.ts";
+import type { Archived } from "../../jobs/seal/job-results.ts";
+import type { DeviceSource, MediaSource } from "../../jobs/steps/media-source.ts";
+import type { IntentFacts } from "../../vault/packages/intent.ts";
+import { archivedFiles } from "../../vault/packages/archived-files.ts";
 import type { CloudClient } from "../../cloud/client.ts";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { field, phrase } from "../../errors/interpolation.ts";

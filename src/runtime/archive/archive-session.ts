@@ -1,18 +1,18 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { OpeningFindings } from "../../archive/jobs/run/archive.ts";
-import type { ArchiveLease, Archives } from "../../archive/jobs/archives.ts";
-import { diskFacts } from "../../archive/archive-disk.ts";
+import type { OpeningFindings } from "../../jobs/run/archive.ts";
+import type { ArchiveLease, Archives } from "../../jobs/archives.ts";
+import { diskFacts } from "../../vault/archive-disk.ts";
 import { DimensionerError, isDimensionerError } from "../../errors/dimensioner-error.ts";
-import { isRetryableJob } from "../../archive/jobs/steps/retryable-job.ts";
-import { JobRunner } from "../../archive/jobs/job-runner.ts";
-import type { RunnerOptions } from "../../archive/jobs/run/runner-options.ts";
-import type { IntentTexts } from "../../archive/packages/intent.ts";
-import type { OpenJob } from "../../archive/jobs/table/open-job.ts";
-import type { RunningJob } from "../../archive/jobs/run/running-job.ts";
-import type { Submission } from "../../archive/jobs/accept/submission.ts";
+import { isRetryableJob } from "../../jobs/steps/retryable-job.ts";
+import { JobRunner } from "../../jobs/job-runner.ts";
+import type { RunnerOptions } from "../../jobs/run/runner-options.ts";
+import type { IntentTexts } from "../../vault/packages/intent.ts";
+import type { OpenJob } from "../../jobs/table/open-job.ts";
+import type { RunningJob } from "../../jobs/run/running-job.ts";
+import type { Submission } from "../../jobs/accept/submission.ts";
 import { settledWithin } from "../../time/settled-within.ts";
-import type { Store } from "../../store/store.ts";
-import { leaseSeconds } from "../../store/worker-lease.ts";
+import type { Store } from "../../vault/store.ts";
+import { leaseSeconds } from "../../database/worker-lease.ts";
 
 interface Session {
   readonly lease: ArchiveLease;

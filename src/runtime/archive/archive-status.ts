@@ -1,5 +1,5 @@
 import type { NodeAPI } from "node-red";
-import type { RunningJob, RunningState } from "../../archive/jobs/run/running-job.ts";
+import type { RunningJob, RunningState } from "../../jobs/run/running-job.ts";
 import type { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { interpolate } from "../../errors/interpolation.ts";
 import type { NodeStatus } from "../status/node-status.ts";

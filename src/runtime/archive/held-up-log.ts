@@ -1,5 +1,5 @@
 import type { NodeAPI, Node } from "node-red";
-import type { RunningJob } from "../../archive/jobs/run/running-job.ts";
+import type { RunningJob } from "../../jobs/run/running-job.ts";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { translateError } from "../status/translate.ts";
 import type { ArchiveStatus } from "./archive-status.ts";

@@ -1,8 +1,8 @@
 import type { Node, NodeAPI } from "node-red";
-import { DueTimes } from "../../archive/jobs/run/due-times.ts";
-import { missingFrom } from "../../archive/jobs/steps/completeness.ts";
-import type { FindMissing } from "../../archive/jobs/steps/media-source.ts";
-import type { RunningJob } from "../../archive/jobs/run/running-job.ts";
+import { DueTimes } from "../../jobs/run/due-times.ts";
+import { missingFrom } from "../../jobs/steps/completeness.ts";
+import type { FindMissing } from "../../jobs/steps/media-source.ts";
+import type { RunningJob } from "../../jobs/run/running-job.ts";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import type { HeldUp } from "../../model/shapes.ts";
 import { translateError } from "../status/translate.ts";

@@ -1,8 +1,8 @@
 import type { NodeAPI } from "node-red";
-import { positionOf } from "../../archive/jobs/table/item-slots.ts";
-import type { RunningJob } from "../../archive/jobs/run/running-job.ts";
-import type { Intent } from "../../archive/packages/intent.ts";
-import { messageOf } from "../../archive/packages/message-of-intent.ts";
+import { positionOf } from "../../jobs/table/item-slots.ts";
+import type { RunningJob } from "../../jobs/run/running-job.ts";
+import type { Intent } from "../../vault/packages/intent.ts";
+import { messageOf } from "../../vault/packages/message-of-intent.ts";
 import { readExpected } from "../../cloud/expected-media.ts";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import type { MediaItem } from "../../model/shapes.ts";

@@ -1,5 +1,5 @@
-import { readLimits } from "../../tariffs/limits.ts";
-import type { RuleUnit, WeightLimit, WeightRule } from "../../tariffs/rule.ts";
+import { readLimits } from "../../billing/tariffs/limits.ts";
+import type { RuleUnit, WeightLimit, WeightRule } from "../../billing/tariffs/rule.ts";
 import type { SettingsReader } from "../config/settings.ts";
 
 /** The settings of a billable weight node's rule, as they are saved. */

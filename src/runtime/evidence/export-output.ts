@@ -1,5 +1,5 @@
 import type { NodeAPI } from "node-red";
-import type { ExportResult, ExportTarget } from "../../archive/export/export-packages.ts";
+import type { ExportResult, ExportTarget } from "../../evidence/export/export-packages.ts";
 import { languages, type Language } from "../../rules/languages.ts";
 import type { readOutput } from "../action/output.ts";
 import type { Job } from "../action/serve.ts";

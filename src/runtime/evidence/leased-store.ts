@@ -1,10 +1,10 @@
-import { openFiles } from "../../archive/files/open-files.ts";
-import type { ArchiveFiles } from "../../archive/files/archive-files.ts";
+import { openFiles } from "../../vault/files/open-files.ts";
+import type { ArchiveFiles } from "../../vault/files/archive-files.ts";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { guardedDisk } from "../../media/disk-guard.ts";
-import type { BucketLocation, FilesLocation } from "../../store/files-location.ts";
-import type { DatabaseLease } from "../../store/store-databases.ts";
-import type { Store } from "../../store/store.ts";
+import type { BucketLocation, FilesLocation } from "../../vault/files-location.ts";
+import type { DatabaseLease } from "../../database/store-databases.ts";
+import type { Store } from "../../vault/store.ts";
 
 /**
  * The database and the packages of a store as one node uses them, from its first message to its close: opening the database

@@ -1,7 +1,7 @@
 import type { NodeAPI } from "node-red";
 import type { TimestampResult } from "../../model/shapes.ts";
 import { readTimestampServer } from "../../rules/addresses.ts";
-import { TimestampServer } from "../../timestamp-server/client.ts";
+import { TimestampServer } from "../../vault/timestamp-server/client.ts";
 import type { Job } from "../action/serve.ts";
 import { chooseProxy } from "../config/proxy.ts";
 import { SettingsReader } from "../config/settings.ts";
@@ -39,7 +39,7 @@ export async function timestamp(
   });
   try {
     // Loaded only now: Node-RED loads this package when it starts, and few flows use time stamps.
-    const { makeTimestamp } = await import("../../archive/evidence/make-timestamp.ts");
+    const { makeTimestamp } = await import("../../evidence/make-timestamp.ts");
     return await makeTimestamp(await sourceOf(request), authority, { roots: request.roots, signal });
   } finally {
     await authority.close();

@@ -1,8 +1,8 @@
 import type { Node, NodeAPI } from "node-red";
 import { field, phrase } from "../../errors/interpolation.ts";
 import { storeFolderTypes } from "../../properties/property-table.ts";
-import type { FilesLocation } from "../../store/files-location.ts";
-import type { Store, StoreFiles } from "../../store/store.ts";
+import type { FilesLocation } from "../../vault/files-location.ts";
+import type { Store, StoreFiles } from "../../vault/store.ts";
 import { SettingsReader } from "../config/settings.ts";
 import { errorBeforeSending, show, type Operation } from "../failure.ts";
 

@@ -1,9 +1,9 @@
 import type { Node, NodeAPI } from "node-red";
 import { phrase } from "../../errors/interpolation.ts";
-import { readBucketAddress } from "../../s3/bucket-address.ts";
-import type { Credentials } from "../../s3/credentials.ts";
-import type { BucketLocation } from "../../store/files-location.ts";
-import type { StoreFiles } from "../../store/store.ts";
+import { readBucketAddress } from "../../vault/s3/bucket-address.ts";
+import type { Credentials } from "../../vault/s3/credentials.ts";
+import type { BucketLocation } from "../../vault/files-location.ts";
+import type { StoreFiles } from "../../vault/store.ts";
 import type { SettingsReader } from "../config/settings.ts";
 import { readPackagesFolder, type StoreFolder } from "./packages-folder.ts";
 import { workFolderOf } from "./store-choice.ts";

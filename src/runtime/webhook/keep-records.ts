@@ -1,6 +1,6 @@
 import type { Node, NodeAPI } from "node-red";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
-import type { Store } from "../../store/store.ts";
+import type { Store } from "../../vault/store.ts";
 import type { WebhookMemory } from "../../webhook/record-intake.ts";
 import type { LogThrottle } from "../status/log-throttle.ts";
 import type { NodeStatus } from "../status/node-status.ts";

@@ -1,4 +1,4 @@
-import type { Inbox } from "../../store/inbox.ts";
+import type { Inbox } from "../../database/inbox.ts";
 import type { Received } from "../../webhook/record-intake.ts";
 import type { StoredProgress } from "../../webhook/stored-progress.ts";
 

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { TransactionRecord } from "../../model/shapes.ts";
-import type { HandledParcel } from "../../store/handled-records.ts";
-import { HourlyRemoval } from "../../store/hourly-removal.ts";
-import { Inbox } from "../../store/inbox.ts";
+import type { HandledParcel } from "../../database/handled-records.ts";
+import { HourlyRemoval } from "../../database/hourly-removal.ts";
+import { Inbox } from "../../database/inbox.ts";
 import { settledWithin } from "../../time/settled-within.ts";
-import type { DatabaseLease } from "../../store/store-databases.ts";
-import { leaseSeconds } from "../../store/worker-lease.ts";
+import type { DatabaseLease } from "../../database/store-databases.ts";
+import { leaseSeconds } from "../../database/worker-lease.ts";
 import type { Received, RecordKeeper } from "../../webhook/record-intake.ts";
 import { LeftOverRecords, type LeftOverOptions } from "./left-over-records.ts";
 

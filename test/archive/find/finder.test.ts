@@ -5,14 +5,14 @@ import {
   noteTransaction,
   noteSearch,
   removeOldMeasurements,
-} from "../../../src/archive/find/measurement-table.ts";
-import type { Candidate, MeasurementSearch } from "../../../src/archive/find/match.ts";
-import { JobTable } from "../../../src/archive/jobs/table/job-table.ts";
-import { TransactionFinder } from "../../../src/archive/find/transaction-finder.ts";
-import { Inbox } from "../../../src/store/inbox.ts";
-import { RecordArrivals } from "../../../src/store/record-arrivals.ts";
-import { describeDatabases } from "../../store/databases.ts";
-import { type TestDatabase } from "../../store/support.ts";
+} from "../../../src/jobs/find/measurement-table.ts";
+import type { Candidate, MeasurementSearch } from "../../../src/jobs/find/match.ts";
+import { JobTable } from "../../../src/jobs/table/job-table.ts";
+import { TransactionFinder } from "../../../src/jobs/find/transaction-finder.ts";
+import { Inbox } from "../../../src/database/inbox.ts";
+import { RecordArrivals } from "../../../src/database/record-arrivals.ts";
+import { describeDatabases } from "../../database/databases.ts";
+import { type TestDatabase } from "../../database/support.ts";
 import { at, box, measured, received, tag } from "./support.ts";
 
 const guid = "5F1C0D3E-0000-4000-8000-000000000001";

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { rm } from "node:fs/promises";
-import { rebuildIndex } from "../../../src/archive/maintenance/commands.ts";
-import { Archives } from "../../../src/archive/jobs/archives.ts";
-import type { RunningJob } from "../../../src/archive/jobs/run/running-job.ts";
-import type { Submission } from "../../../src/archive/jobs/accept/submission.ts";
-import { Inbox } from "../../../src/store/inbox.ts";
+import { rebuildIndex } from "../../../src/vault/maintenance/commands.ts";
+import { Archives } from "../../../src/jobs/archives.ts";
+import type { RunningJob } from "../../../src/jobs/run/running-job.ts";
+import type { Submission } from "../../../src/jobs/accept/submission.ts";
+import { Inbox } from "../../../src/database/inbox.ts";
 import { withFolder } from "../../media/support.ts";
 import { changeDatabase, verify } from "../packages.ts";
 import { simulatedCloudOfSuite } from "../simulated-cloud.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import * as fc from "fast-check";
-import { compareSides } from "../../../src/archive/find/figures.ts";
-import { matchTransaction, type Candidate, type MeasurementSearch } from "../../../src/archive/find/match.ts";
+import { compareSides } from "../../../src/jobs/find/figures.ts";
+import { matchTransaction, type Candidate, type MeasurementSearch } from "../../../src/jobs/find/match.ts";
 import { measured, otherTag, received, tag } from "./support.ts";
 
 const sizes = [

@@ -25,7 +25,7 @@ export const otherTests: Readonly<Record<string, OtherTest>> = {
   },
   "Power fails while a store's database is written": {
     holds: "What was accepted before is there; the incomplete last change is not.",
-    file: "store/sqlite-log.test.ts",
+    file: "database/sqlite-log.test.ts",
     title: "takes whatever a power failure leaves of the last commit as no damage",
   },
   "Node-RED is restarted with open archive jobs": {

@@ -1,0 +1,241 @@
+import { sep } from "node:path";
+import { Readable } from "node:stream";
+import { DimensionerError } from "../../errors/dimensioner-error.ts";
+import { phrase } from "../../errors/interpolation.ts";
+import { errorFacts, throwIfAborted } from "../../media/disk.ts";
+import { suggestedName } from "../../media/file-names.ts";
+import type { IfExists } from "../../media/place-file.ts";
+import { saveToFile } from "../../media/save-to-file.ts";
+import { checkRoot } from "../../media/target-folder.ts";
+import type { ArchiveProgress } from "../../model/archive-reports.ts";
+import type { Download } from "../../model/download.ts";
+import type { SavedFile, VerifyResult } from "../../model/shapes.ts";
+import { asFileError, plainDisk } from "../../vault/archive-disk.ts";
+import type { ArchiveFiles } from "../../vault/files/archive-files.ts";
+import type { Language } from "../../rules/languages.ts";
+import type { ExportFacts } from "../report/content.ts";
+import type { ChainedPackage } from "../report/neighbours.ts";
+import { prepareExport, type PreparedExport } from "./prepare-export.ts";
+import { writeZip } from "./zip.ts";
+
+/** A file below a folder. */
+interface FileTarget {
+  readonly folder: string;
+  readonly filename?: string | undefined;
+  readonly ifExists: IfExists;
+}
+
+/** A file, or memory up to a limit. */
+export type ExportTarget = FileTarget | { readonly limitBytes: number };
+
+export interface ExportOptions<TTarget extends ExportTarget = ExportTarget> {
+  readonly language: Language;
+  readonly target: TTarget;
+  readonly onProgress: (progress: ArchiveProgress) => void;
+  readonly signal: AbortSignal | undefined;
+  /** A PEM file with the root certificates that the signers of time stamps are checked against. */
+  readonly timestampRoots?: string | undefined;
+  /** For tests. */
+  readonly now?: (() => Date) | undefined;
+}
+
+interface KeptExport {
+  readonly content: Uint8Array<ArrayBuffer>;
+  readonly filename: string;
+}
+
+/** The ZIP, and what was found when its packages were verified. */
+export interface ExportResult<TOutput = SavedFile | KeptExport> {
+  readonly verification: VerifyResult;
+  readonly output: TOutput;
+}
+
+/** What is known of a ZIP before its first byte. */
+export interface ExportHead {
+  readonly bytes: number;
+  readonly filename: string;
+}
+
+/** Takes a ZIP while it is written. */
+export interface ExportStream {
+  /** Called once, when everything was verified. */
+  begin(head: ExportHead): void;
+  /** Resolves when more may come. */
+  write(block: Uint8Array): Promise<void>;
+}
+
+const megabyte = 1024 * 1024;
+/** Reports are made of many short texts, and each block is a message between two threads. */
+const streamedBytes = megabyte / 4;
+const contentType = "application/zip";
+const progressEveryBytes = 4 * megabyte;
+
+/**
+ * Exports packages as a ZIP: their folders, the result of their verification, reports for people, and the hashes of all
+ * of it. Throws ERR_CONFIG, ERR_INPUT, ERR_FILE, ERR_STORE, ERR_TOO_LARGE and ERR_CANCELLED.
+ */
+export async function exportPackages(
+  files: ArchiveFiles,
+  packages: readonly ChainedPackage[],
+  options: ExportOptions,
+): Promise<ExportResult> {
+  const { target, ...rest } = options;
+  return "folder" in target
+    ? saveExport(files, packages, { ...rest, target })
+    : keepExport(files, packages, { ...rest, target });
+}
+
+/** The same into a file. Under its name it is whole, or it is not there. */
+export async function saveExport(
+  files: ArchiveFiles,
+  packages: readonly ChainedPackage[],
+  options: ExportOptions<FileTarget>,
+): Promise<ExportResult<SavedFile>> {
+  return endCancelled(options, async (facts) => {
+    await refuseArchive(options.target.folder, files, facts);
+    const prepared = await prepareExport(files, packages, { ...options, facts });
+    const bytes = countedBytes(prepared, packages.length, options.onProgress);
+    return {
+      verification: prepared.verification,
+      output: await save(prepared, bytes, options.target, facts),
+    };
+  });
+}
+
+async function keepExport(
+  files: ArchiveFiles,
+  packages: readonly ChainedPackage[],
+  options: ExportOptions<{ readonly limitBytes: number }>,
+): Promise<ExportResult<KeptExport>> {
+  return endCancelled(options, async (facts) => {
+    const prepared = await prepareExport(files, packages, { ...options, facts });
+    const bytes = countedBytes(prepared, packages.length, options.onProgress);
+    const output = await keep(prepared, bytes, options.target.limitBytes, facts);
+    return { verification: prepared.verification, output };
+  });
+}
+
+/** The same into a stream. If it rejects after `begin`, what was written is not whole. */
+export async function streamExport(
+  files: ArchiveFiles,
+  packages: readonly ChainedPackage[],
+  options: Omit<ExportOptions, "target">,
+  stream: ExportStream,
+): Promise<VerifyResult> {
+  return endCancelled(options, async (facts) => {
+    const prepared = await prepareExport(files, packages, { ...options, facts });
+    stream.begin({ bytes: prepared.bytes, filename: suggestedName(prepared.suggestedBase, "zip") });
+    for await (const block of joined(countedBytes(prepared, packages.length, options.onProgress))) {
+      await stream.write(block);
+    }
+    return prepared.verification;
+  });
+}
+
+async function* joined(blocks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let waiting: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const block of blocks) {
+    waiting.push(block);
+    bytes += block.byteLength;
+    if (bytes >= streamedBytes) {
+      yield Buffer.concat(waiting);
+      waiting = [];
+      bytes = 0;
+    }
+  }
+  yield Buffer.concat(waiting);
+}
+
+/** Does the work; after an abort, each of its errors becomes ERR_CANCELLED. */
+async function endCancelled<T>(
+  { signal }: Pick<ExportOptions, "signal">,
+  work: (facts: ExportFacts) => Promise<T>,
+): Promise<T> {
+  const facts: ExportFacts = { operation: "export", surface: "disk", host: "archive", signal };
+  try {
+    return await work(facts);
+  } catch (error) {
+    throwIfAborted(facts);
+    throw error;
+  }
+}
+
+/** A ZIP between the packages would be something that does not belong there. */
+async function refuseArchive(
+  folder: string,
+  { kind, root }: ArchiveFiles,
+  facts: ExportFacts,
+): Promise<void> {
+  if (kind === "s3") {
+    return;
+  }
+  const named = await checkRoot(folder, plainDisk, facts);
+  const real = await plainDisk.realpath(named).catch((error: unknown) => {
+    throw asFileError(error, named);
+  });
+  if (real === root || real.startsWith(root + sep)) {
+    throw new DimensionerError("exportInArchive", errorFacts(facts, "config"), { path: folder });
+  }
+}
+
+async function* countedBytes(
+  { entries, bytes: expectedBytes }: PreparedExport,
+  packages: number,
+  onProgress: (progress: ArchiveProgress) => void,
+): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  let shown = 0;
+  for await (const block of writeZip(entries)) {
+    yield block;
+    bytes += block.byteLength;
+    if (bytes - shown >= progressEveryBytes || bytes === expectedBytes) {
+      shown = bytes;
+      onProgress({ packages, bytes, expectedPackages: packages, expectedBytes });
+    }
+  }
+}
+
+async function save(
+  { bytes: contentLength, suggestedBase }: PreparedExport,
+  bytes: AsyncGenerator<Uint8Array>,
+  target: FileTarget,
+  facts: ExportFacts,
+): Promise<SavedFile> {
+  const body = Readable.from(bytes, { objectMode: false, highWaterMark: megabyte });
+  const { operation, surface, host } = facts;
+  const download: Download = {
+    contentType,
+    contentLength,
+    framing: "length",
+    suggestedName: suggestedBase,
+    source: { operation, surface, host },
+    body,
+    // What has failed once would fail again.
+    restart: () => Promise.reject(body.errored ?? new Error("The export has ended.")),
+  };
+  return saveToFile(
+    () => Promise.resolve(download),
+    { ...target, suggestedBase },
+    { ...facts, disk: plainDisk },
+  );
+}
+
+async function keep(
+  { bytes: total, suggestedBase }: PreparedExport,
+  bytes: AsyncGenerator<Uint8Array>,
+  limitBytes: number,
+  facts: ExportFacts,
+): Promise<KeptExport> {
+  if (total > limitBytes) {
+    const limit = phrase("megabytes", { count: Math.floor(limitBytes / megabyte) });
+    throw new DimensionerError("exportTooLarge", errorFacts(facts, "disk"), { limit });
+  }
+  const content = new Uint8Array(total);
+  let at = 0;
+  for await (const block of bytes) {
+    content.set(block, at);
+    at += block.byteLength;
+  }
+  return { content, filename: suggestedName(suggestedBase, "zip") };
+}

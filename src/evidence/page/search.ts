@@ -1,0 +1,130 @@
+import { findPackages, type EvidenceSource, type Sought } from "../packages.ts";
+import { readPeriod } from "../period.ts";
+import { readSize } from "../size.ts";
+import { isDimensionerError } from "../../errors/dimensioner-error.ts";
+import type { EvidencePackage } from "../../model/shapes.ts";
+import { codeKinds } from "../../rules/scans.ts";
+import { allFrames } from "../../scan/framing.ts";
+import { writeElementString } from "../../scan/gs1/element-string.ts";
+import { readFrame } from "../../scan/read-scans.ts";
+import { chooseReference } from "../../scan/reference.ts";
+
+const mostResults = 24;
+const longestText = 200;
+
+/** One more than are shown says that there are more. */
+const limit = mostResults + 1;
+
+export interface SearchResults {
+  readonly packages: readonly EvidencePackage[];
+  /** Whether there are more. */
+  readonly more: boolean;
+}
+
+/** What somebody has typed and, if that is a period, the same in the time zone of the browser as two times in ISO 8601. */
+export interface SearchGiven {
+  readonly text: string;
+  readonly period: string;
+}
+
+/** Finds the newest packages by the beginning of a reference, barcode or ID, a period or a size; all of them for a blank text. */
+export async function search(
+  source: EvidenceSource,
+  given: SearchGiven,
+  signal: AbortSignal,
+): Promise<SearchResults> {
+  const found = await find(source, given, signal);
+  return { packages: found.slice(0, mostResults), more: found.length > mostResults };
+}
+
+async function find(
+  source: EvidenceSource,
+  { text: typed, period }: SearchGiven,
+  signal: AbortSignal,
+): Promise<readonly EvidencePackage[]> {
+  const text = typed.trim().slice(0, longestText);
+  if (text === "") {
+    return findPackages(source, { by: "all", limit }, signal);
+  }
+  const found = await findText(source, text, signal);
+  const other = otherMeaning(text, period);
+  if (other === undefined || found.length === limit) {
+    return found;
+  }
+  const known = new Set(found.map(({ packageId }) => packageId));
+  const others = await findPackages(source, { ...other, limit }, signal);
+  return [...found, ...others.filter(({ packageId }) => !known.has(packageId))];
+}
+
+function otherMeaning(text: string, period: string): Omit<Sought, "limit"> | undefined {
+  const value = [period, text].find((one) => readPeriod(one, new Date()) !== undefined);
+  if (value !== undefined) {
+    return { by: "period", value };
+  }
+  return readSize(text) === undefined ? undefined : { by: "size", value: text };
+}
+
+/** Finds what begins with the text or, if nothing does, with what it says as a scan of a label. */
+async function findText(
+  source: EvidenceSource,
+  text: string,
+  signal: AbortSignal,
+): Promise<readonly EvidencePackage[]> {
+  const label = readLabel(text);
+  for (const value of new Set([text, ...label.texts])) {
+    const found = await findPackages(source, { by: "text", value, limit }, signal);
+    if (found.length > 0) {
+      return found;
+    }
+  }
+  const { reference, isOfParcel } = label;
+  if (reference === null) {
+    return [];
+  }
+  for (const by of ["reference", "barcode"] as const) {
+    const found = await findPackages(source, { by, value: reference, limit }, signal);
+    // Many labels may have the number of an order or an article. A package with a scan has that of another label then.
+    const ofLabel = isOfParcel ? found : found.filter(({ scan }) => scan === null);
+    if (ofLabel.length > 0) {
+      return ofLabel;
+    }
+  }
+  return [];
+}
+
+/** What the index may have of a label that the scan node has read. */
+interface Label {
+  /**
+   * Its text, which this node stores without the AIM identifier and with group separators, and the same from another form of the
+   * code.
+   */
+  readonly texts: readonly string[];
+  /** Null if there is none. */
+  readonly reference: string | null;
+  /** Whether no other parcel has this reference. */
+  readonly isOfParcel: boolean;
+}
+
+const noLabel: Label = { texts: [], reference: null, isOfParcel: false };
+
+function readLabel(text: string): Label {
+  const [frame, ...others] = allFrames(text);
+  if (frame === undefined || others.length > 0) {
+    return noLabel;
+  }
+  try {
+    const reading = readFrame(frame, {});
+    const { scan, kind } = reading;
+    const rules = { rule: { which: "auto" }, kinds: codeKinds, mayBeWrong: true } as const;
+    const elements = kind === "gs1" || kind === "digitalLink" ? [writeElementString(scan.elements)] : [];
+    const texts = [scan.text, ...elements].filter((value) => value.trim() !== "");
+    const reference = chooseReference(reading, rules);
+    const isSscc = scan.elements.some(({ ai, value }) => ai === "00" && value === reference);
+    return { texts, reference, isOfParcel: isSscc || scan.carriers.length > 0 };
+  } catch (error) {
+    if (isDimensionerError(error)) {
+      return noLabel;
+    }
+    throw error;
+  }
+}

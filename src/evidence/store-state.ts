@@ -1,0 +1,49 @@
+import type { StoreState } from "../model/shapes.ts";
+import { guardedDisk } from "../media/disk-guard.ts";
+import { spaceOf } from "../media/volume.ts";
+import type { Database } from "../database/database.ts";
+import type { DatabaseLocation } from "../database/database-location.ts";
+import type { FilesLocation } from "../vault/files-location.ts";
+import { summarize } from "../database/summary.ts";
+import { asFileError, diskFacts } from "../vault/archive-disk.ts";
+import { checkRoot } from "../media/target-folder.ts";
+
+/** The parts of a store whose state is read. */
+export interface StateSource {
+  readonly database: Pick<Database, "transaction">;
+  readonly kind: DatabaseLocation["kind"];
+  readonly files: FilesLocation;
+}
+
+/** Reads how much work a store has left, and how much space. Throws ERR_STORE, and ERR_FILE if the folder is not there. */
+export async function readStoreState({ database, kind, files }: StateSource): Promise<StoreState> {
+  const space = await readSpace(files);
+  const summary = await summarize(database, kind);
+  const { openJobs, oldestJobAt, unhandledRecords, bytes } = summary;
+  return {
+    openJobs,
+    oldestJobAtUtc: oldestJobAt,
+    oldestJobFor: oldestJobAt === null ? null : secondsSince(oldestJobAt),
+    unhandledRecords,
+    databaseBytes: bytes,
+    freeBytes: space?.freeBytes ?? null,
+    totalBytes: space?.totalBytes ?? null,
+  };
+}
+
+/** A bucket has no limit that it would tell. */
+async function readSpace(files: FilesLocation): ReturnType<typeof spaceOf> {
+  if (files.kind === "s3") {
+    return undefined;
+  }
+  const disk = guardedDisk(files.path);
+  const root = await checkRoot(files.path, disk, diskFacts);
+  return await spaceOf(root, disk).catch((error: unknown) => {
+    throw asFileError(error, root);
+  });
+}
+
+/** Never negative, also after the clock was set back. */
+function secondsSince(time: string): number {
+  return Math.max(0, Math.round((Date.now() - Date.parse(time)) / 1000));
+}

@@ -1,0 +1,53 @@
+import type { Objects } from "../s3/bucket.ts";
+import type { Stored, StoreOptions } from "../s3/store-object.ts";
+import { plainDisk, type ReadDisk } from "../archive-disk.ts";
+import { hashFile, openPlain, type FoundFile } from "../packages/package-files.ts";
+
+/** How often a file is measured again that grows while it is copied. */
+const mostTries = 3;
+
+/**
+ * Copies a file to a bucket. Nothing is stored unless its content is the `expected` one: `changed`. Undefined if there
+ * is no such file. Throws the system's error and ERR_STORE.
+ */
+export async function copyFile(
+  path: string,
+  bucket: Objects,
+  key: string,
+  expected: FoundFile,
+  { disk = plainDisk, ...options }: StoreOptions & { readonly disk?: Pick<ReadDisk, "open"> },
+): Promise<Stored | undefined> {
+  const file = await openPlain(path, disk);
+  if (file === undefined) {
+    return undefined;
+  }
+  const { bytes, sha256 } = expected;
+  const read = async (position: number, length: number): Promise<Buffer> => {
+    const block = Buffer.allocUnsafe(length);
+    let done = 0;
+    for (let bytesRead = 1; bytesRead > 0 && done < length; done += bytesRead) {
+      ({ bytesRead } = await file.read(block, done, length - done, position + done));
+    }
+    return block.subarray(0, done);
+  };
+  try {
+    return await bucket.store(key, { bytes, sha256, read }, options);
+  } finally {
+    await file.close();
+  }
+}
+
+/** Makes an object the same as a file whose content is not known, if both differ. Returns the bytes that were sent. */
+export async function copyAnyFile(path: string, bucket: Objects, key: string): Promise<number> {
+  for (let tries = 1; tries <= mostTries; tries += 1) {
+    const found = await hashFile(path, plainDisk);
+    if (found === undefined || (await bucket.head(key))?.sha256 === found.sha256) {
+      return 0;
+    }
+    if ((await copyFile(path, bucket, key, found, {})) === "stored") {
+      return found.bytes;
+    }
+  }
+  // It grows with each try: the next run copies it.
+  return 0;
+}

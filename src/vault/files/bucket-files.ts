@@ -1,0 +1,142 @@
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import type { Objects } from "../s3/bucket.ts";
+import { sourceOf } from "../s3/store-object.ts";
+import { holdName, manifestFileName } from "../archive-disk.ts";
+import { keyOf, type BucketDisk } from "../bucket/bucket-disk.ts";
+import { BucketFile } from "../bucket/bucket-file.ts";
+import { openPlain } from "../packages/package-files.ts";
+import { nothingElse, type ArchiveFiles, type SentFile } from "./archive-files.ts";
+import { encodeLine, logObjectTime } from "./checked-lines.ts";
+import { blocksOf, wholeOf } from "./sent-file.ts";
+
+/** The files of an archive in a bucket. */
+export class BucketFiles implements ArchiveFiles {
+  readonly kind = "s3";
+  readonly disk: BucketDisk;
+  readonly root: string;
+
+  /** `root` is the prefix of the archive as a path. */
+  constructor(disk: BucketDisk, root: string) {
+    this.disk = disk;
+    this.root = root;
+  }
+
+  get bucket(): Objects {
+    return this.disk.bucket;
+  }
+
+  get name(): string {
+    const prefix = keyOf(this.root);
+    return `s3://${this.bucket.address.bucket}${prefix === "" ? "" : `/${prefix}`}`;
+  }
+
+  addressOf(location: string): string {
+    return `${this.name}/${location}`;
+  }
+
+  async openToSend(path: string, isWhole: boolean): Promise<SentFile | undefined> {
+    return isWhole ? await wholeOf(await openPlain(path, this.disk)) : await this.#partOf(keyOf(path));
+  }
+
+  async write(path: string, content: string | Buffer): Promise<void> {
+    const isText = /\.jsonl?$/.test(path);
+    await this.bucket.store(
+      keyOf(path),
+      sourceOf(content),
+      isText ? { contentType: "application/json" } : {},
+    );
+  }
+
+  async writeFolder(path: string, files: readonly (readonly [string, Buffer])[]): Promise<void> {
+    for (const [name, content] of files) {
+      await this.write(join(path, name), content);
+    }
+  }
+
+  async remove(path: string): Promise<void> {
+    await this.bucket.remove(keyOf(path));
+  }
+
+  /** The object is named by the time, so that a listing has them in their order. */
+  async addToLog(path: string, records: readonly object[]): Promise<void> {
+    const name = `${logObjectTime(new Date().toISOString())}-${randomUUID()}.jsonl`;
+    await this.write(join(path, name), Buffer.concat(records.map(encodeLine)));
+  }
+
+  /**
+   * The manifest is removed first: a package without one does not exist. What a kill leaves of it is found by its line in
+   * the log of deleted packages. Whoever sets a hold looks for the manifest afterwards: so either of the two sees the other.
+   */
+  async removePackage(folder: string, _start?: string, isHeld = nothingElse): Promise<boolean> {
+    const path = join(folder, manifestFileName);
+    const manifest = await this.#readWhole(path);
+    await this.remove(path);
+    let names: readonly string[] = [];
+    // If it cannot be known, it stays as well.
+    let stays = manifest !== undefined;
+    try {
+      names = await this.disk.readdir(folder);
+      stays &&= names.some((name) => holdName.test(name)) || (await isHeld());
+    } finally {
+      if (stays && manifest !== undefined) {
+        await this.write(path, manifest);
+      }
+    }
+    if (stays) {
+      return false;
+    }
+    for (const name of names) {
+      await this.remove(join(folder, name));
+    }
+    return true;
+  }
+
+  /**
+   * Until when an object of a package is protected from being deleted, as far as the object store says so: infinite for a legal hold,
+   * 0 if none is. Where the bucket keeps versions, it would hide such an object when it is told to delete it.
+   */
+  async retainedUntilMs(folder: string): Promise<number> {
+    let untilMs = 0;
+    for (const name of await this.disk.readdir(folder)) {
+      const head = await this.bucket.head(keyOf(join(folder, name)));
+      untilMs = Math.max(untilMs, head?.retainedUntilMs ?? 0);
+    }
+    return untilMs;
+  }
+
+  async close(): Promise<void> {
+    await this.bucket.close();
+  }
+
+  async #readWhole(path: string): Promise<Buffer | undefined> {
+    const file = await openPlain(path, this.disk);
+    try {
+      return await file?.readFile();
+    } finally {
+      await file?.close();
+    }
+  }
+
+  /** The content is asked for when it is read. */
+  async #partOf(key: string): Promise<SentFile | undefined> {
+    const { bucket } = this;
+    const head = await bucket.head(key);
+    if (head === undefined) {
+      return undefined;
+    }
+    let file: BucketFile | undefined;
+    const read = async function* (first: number, last: number): AsyncGenerator<Buffer> {
+      if (last < first) {
+        return;
+      }
+      file = await BucketFile.openPart(bucket, key, head, { first, last });
+      try {
+        yield* blocksOf(file, first, last);
+      } finally {
+        await file.close();
+      }
+    };
+    return { bytes: head.bytes, read, close: async () => await file?.close() };
+  }
+}

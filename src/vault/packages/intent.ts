@@ -1,0 +1,179 @@
+import * as v from "valibot";
+import { localMeasurement } from "../../jobs/find/local-measurement.ts";
+
+/** Where a medium came from. */
+export const itemSources = ["message", "device", "cloud"] as const;
+
+export type ItemSource = (typeof itemSources)[number];
+
+/** A medium that is whole on the disk. */
+export interface StoredItem {
+  /** Name of the file in the package. */
+  readonly path: string;
+  readonly source: ItemSource;
+  readonly contentId: string | null;
+  readonly description: string | null;
+  readonly contentTypeAnnounced: string | null;
+  readonly contentTypeFound: string | null;
+  readonly bytes: number;
+  /** Lower-case hexadecimal. */
+  readonly sha256: string;
+  /** Path of the URL on the cloud; null for what came from elsewhere. */
+  readonly url: string | null;
+}
+
+/** A package under its final name. */
+export interface PlacedPackage {
+  /** The package's folder below the store's folder, with slashes. */
+  readonly path: string;
+  /** Of its manifest. */
+  readonly sha256: string;
+}
+
+const optionalText = v.nullable(v.string());
+
+const references = v.object({
+  transactionReference: optionalText,
+  customReference1: optionalText,
+  customReference2: optionalText,
+  customReference3: optionalText,
+  barcodeReference: optionalText,
+});
+
+/** What the host said of the parcel, as given. */
+export type GivenReferences = v.InferOutput<typeof references>;
+
+/** The pictures that a device has of a measurement. */
+export const pictures = ["annotated", "color", "depth"] as const;
+
+export type Picture = (typeof pictures)[number];
+
+/** What makes a package complete, of the media of the cloud. */
+export const mediaRules = ["all", "pictures", "list", "none"] as const;
+
+/** Which deployed device on the local network has measured, and what is asked of it. */
+const measuredBy = v.object({
+  /** Of the config node. */
+  id: v.string(),
+  name: v.string(),
+  imageIdentifier: optionalText,
+  /** Those that it has and that are wanted. */
+  images: v.array(v.picklist(pictures)),
+  /** When a stop ended this parcel's recording, whose video the device keeps; null where that is not wanted. */
+  videoAt: optionalText,
+});
+
+export type MeasuredBy = v.InferOutput<typeof measuredBy>;
+
+const recordedBy = v.object({
+  /** Of the config node. */
+  id: v.string(),
+  name: v.string(),
+});
+
+export type RecordedBy = v.InferOutput<typeof recordedBy>;
+
+/** The weight that is billed for the parcel, and how it was found (docs/messages.md, BillableWeight). */
+export const billedSchema = v.object({
+  /** A manifest would have a larger one as an integer, which is read as an ID; a parcel that weighs less than nothing is a mistake. */
+  weight: v.pipe(v.number(), v.minValue(0), v.maxValue(Number.MAX_SAFE_INTEGER)),
+  unit: v.picklist(["kg", "lb"]),
+  basis: v.picklist(["dimensional", "actual", "minimum"]),
+  explanation: v.pipe(v.string(), v.maxLength(1_000)),
+  ruleId: v.pipe(v.string(), v.maxLength(100)),
+  ruleDate: optionalText,
+  legalForTrade: v.union([v.boolean(), v.literal("unknown")]),
+  /** It is no measured value. */
+  computed: v.literal(true),
+});
+
+/** The scan of the parcel's label (docs/messages.md, Scan). */
+export const scannedSchema = v.object({
+  text: v.pipe(v.string(), v.maxLength(10_000)),
+  symbology: optionalText,
+  sscc: optionalText,
+});
+
+const start = {
+  transactionReference: optionalText,
+  /** When the answer to it was there (ISO 8601, UTC). */
+  at: v.string(),
+};
+
+/** The start of a recording, and whose it was when it ended (docs/messages.md, VideoCommand). */
+export const recordingSchema = v.object({
+  ...start,
+  recording: v.picklist(["own", "overwritten", "cancelled", "taken", "waiting", "other", "unknown"]),
+  /** The start that replaced it. */
+  by: v.nullable(v.object(start)),
+});
+
+const intent = v.object({
+  /** Null for a local measurement: the cloud gives one later. */
+  transactionId: optionalText,
+  /** Origin of the cloud whose media are collected; null: none. */
+  origin: optionalText,
+  /** Null where no device on the local network measured. */
+  measuredBy: v.nullable(measuredBy),
+  /** By what the transaction of its measurement is found; null where the message does not say it. */
+  sought: v.nullable(localMeasurement),
+  /** The recording that the measurement ended; null where no start was seen. */
+  recording: v.nullable(recordingSchema),
+  /** The device whose recording was stopped, beside a measurement: its video is not in the measurement's transaction. */
+  recordedBy: v.exactOptional(v.nullable(recordedBy)),
+  media: v.picklist(mediaRules),
+  /** Only media of this type, of the cloud. */
+  contentType: optionalText,
+  /** Content types or descriptions, for the rule `list`. */
+  expect: v.array(v.string()),
+  /** So long the cloud's list must not have grown. */
+  settleMs: v.number(),
+  /** How long to wait for what is missing, counted while who is asked for it answers. */
+  waitMs: v.number(),
+  /** How long after its acceptance the job is tried; 0: for ever. */
+  giveUpMs: v.number(),
+  onIncomplete: v.picklist(["error", "keep"]),
+  /** The package's folder below the store's folder, each part safe as a name. */
+  folder: v.array(v.string()),
+  references,
+  device: optionalText,
+  /** What its owner has typed in of it, wherever it is: on the local network or behind the cloud. */
+  instrument: v.object({ serialNumber: optionalText, certificate: optionalText }),
+  deviceLocalTime: optionalText,
+  deviceUtcTime: optionalText,
+  legalForTrade: v.nullable(v.boolean()),
+  /** Null where no billable weight was worked out. */
+  billable: v.nullable(billedSchema),
+  /** Null where no label was scanned. */
+  scan: v.nullable(scannedSchema),
+  /** The text of measurement.json. */
+  measurement: optionalText,
+  /** The text of measurement.raw. */
+  raw: optionalText,
+  /** Message properties that survive a restart. */
+  keep: v.record(v.string(), v.unknown()),
+  /** The name by which the message chose the cloud, where it did. */
+  cloudName: optionalText,
+  /** Id of the sequence, for messages that are parts of one. */
+  sequence: optionalText,
+});
+
+/** Everything that a job needs, whatever happens to the process. */
+export type Intent = v.InferOutput<typeof intent>;
+
+/** The long texts of an intent: they stay in the database until they are needed. */
+export type IntentTexts = Pick<Intent, "measurement" | "raw" | "keep">;
+
+/** What of an intent is in memory while its job is open. */
+export type IntentFacts = Omit<Intent, keyof IntentTexts>;
+
+/** Whether media of the cloud are collected. */
+export function asksCloud({ origin, media }: Pick<IntentFacts, "origin" | "media">): boolean {
+  return origin !== null && media !== "none";
+}
+
+/** Undefined for what is not an intent as this version writes it. */
+export function decodeIntent(value: unknown): Intent | undefined {
+  const result = v.safeParse(intent, value, { abortEarly: true });
+  return result.success ? result.output : undefined;
+}

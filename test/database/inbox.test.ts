@@ -1,0 +1,221 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
+import { Inbox } from "../../src/database/inbox.ts";
+import { endedWorkers, WorkerLease } from "../../src/database/worker-lease.ts";
+import { describeDatabases } from "./databases.ts";
+import { stepsOf } from "./plans.ts";
+import { testClock, type TestDatabase } from "./support.ts";
+
+const hourMs = 3_600_000;
+
+const record = (id: string | number, more: object = {}) =>
+  decodeTransactionRecord({ id, errorCode: 0, transactionReference: `ORDER-${id}`, ...more });
+
+describeDatabases("the inbox of a store", (open) => {
+  let test: TestDatabase;
+  let clock: ReturnType<typeof testClock>;
+  const inbox = (runId = "run 1", nodeId = "node 1") =>
+    new Inbox(test.database, { nodeId, runId, now: clock.now });
+  const idsOf = async (one: Inbox) =>
+    (await one.unsent(0, 100)).records.map(({ record: { transactionId } }) => transactionId);
+
+  beforeEach(async () => {
+    test = await open();
+    clock = testClock();
+  });
+  afterEach(() => test.close());
+
+  it("gives a restart all that nobody has handled, in order of arrival, as it was received", async () => {
+    const given = [record(3), record(1), record(2, { extra: { deep: [1, "two"] } })];
+    for (const one of given) {
+      assert.notEqual(await inbox().add(one, hourMs), null);
+    }
+    await test.reopen();
+    const { records, damaged, hasMore } = await inbox("run 2").unsent(0, 100);
+    assert.deepEqual(
+      records.map((one) => one.record),
+      given,
+    );
+    assert.deepEqual([...new Set(records.map(({ isResumed }) => isResumed))], [true]);
+    assert.deepEqual([damaged, hasMore], [[], false]);
+  });
+
+  it("gives a deploy only what was not sent yet, and a restart also what was sent and not handled", async () => {
+    const one = inbox();
+    const [first = 0] = [await one.add(record(1), hourMs), await one.add(record(2), hourMs)].map(Number);
+    await one.sent([first]);
+    assert.deepEqual(await idsOf(inbox("run 1")), ["2"]);
+    assert.deepEqual(await idsOf(inbox("run 2")), ["1", "2"]);
+  });
+
+  it("gives them some at a time", async () => {
+    for (const id of [1, 2, 3, 4, 5]) {
+      await inbox().add(record(id), hourMs);
+    }
+    const pages: string[][] = [];
+    for (let after = 0, hasMore = true; hasMore;) {
+      const page = await inbox("run 2").unsent(after, 2);
+      pages.push(page.records.map((one) => one.record.transactionId));
+      ({ last: after, hasMore } = page);
+    }
+    assert.deepEqual(pages, [["1", "2"], ["3", "4"], ["5"]]);
+  });
+
+  it("gives back after a restart the device that was known when the record arrived", async () => {
+    await inbox().add(record(1, { deviceSerialNumber: "SN-4", deviceCertificate: "AM-4" }), hourMs);
+    const [kept] = (await inbox("run 2").unsent(0, 1)).records;
+    assert.deepEqual([kept?.record.deviceSerialNumber, kept?.record.deviceCertificate], ["SN-4", "AM-4"]);
+  });
+
+  it("keeps a record whole whose references no index can hold", async () => {
+    const long = randomBytes(3_000).toString("base64");
+    const references = { transactionReference: long, customReference1: long, customReference3: long };
+    const given = record(1, references);
+    assert.notEqual(await inbox().add(given, hourMs), null);
+    assert.deepEqual((await inbox("run 2").unsent(0, 1)).records[0]?.record, given);
+  });
+
+  it("keeps the records of each node apart", async () => {
+    await inbox("run 1", "node 1").add(record(1), hourMs);
+    await inbox("run 1", "node 2").add(record(1), hourMs);
+    assert.deepEqual(await idsOf(inbox("run 2", "node 1")), ["1"]);
+  });
+
+  const handledBy: readonly [how: string, id: string][] = [
+    ["its id", "5F1C0D3E-0000-4000-8000-000000000001"],
+    ["its id in other case", "5f1c0d3e-0000-4000-8000-000000000001"],
+    ["its legacy id", "905865"],
+  ];
+  for (const [how, id] of handledBy) {
+    it(`does not give again what was handled by ${how}`, async () => {
+      await inbox().add(record("5F1C0D3E-0000-4000-8000-000000000001", { legacyId: 905865 }), hourMs);
+      await inbox().add(record(2), hourMs);
+      assert.equal(await inbox().handled(id), 1);
+      assert.deepEqual(await idsOf(inbox("run 2")), ["2"]);
+    });
+  }
+
+  it("asks the indexes of both ids which records were handled, however many were not", async () => {
+    const steps = await stepsOf(test, async (database) => {
+      const handled = new Inbox(database, { nodeId: "node 1", runId: "run 1" }).handled("1");
+      assert.equal(await handled, 0);
+    });
+    const plan = steps.join("\n");
+    assert.ok(plan.includes("records_transaction") && plan.includes("records_legacy"), plan);
+    const all = steps.filter((step) => /records_unhandled \(node_id=\?\)$|^SCAN records|Seq Scan/.test(step));
+    assert.deepEqual(all, [], plan);
+  });
+
+  it("knows a duplicate within its time, by either id, also after a restart", async () => {
+    const guid = "5f1c0d3e-0000-4000-8000-000000000001";
+    await inbox().add(record(guid, { legacyId: 905865 }), hourMs);
+    await test.reopen();
+    assert.equal(await inbox("run 2").add(record(guid.toUpperCase()), hourMs), null);
+    assert.equal(await inbox("run 2").add(record(905865), hourMs), null);
+    clock.advance(hourMs + 1);
+    assert.notEqual(await inbox("run 2").add(record(905865), hourMs), null);
+  });
+
+  it("keeps one of two that come at the same moment", async () => {
+    const added = await Promise.all([inbox().add(record(1), hourMs), inbox().add(record(1), hourMs)]);
+    assert.equal(added.filter((one) => one !== null).length, 1);
+  });
+
+  it("tells duplicates apart from nothing when no time is given", async () => {
+    await inbox().add(record(1), 0);
+    assert.notEqual(await inbox().add(record(1), 0), null);
+  });
+
+  it("says which rows are not what was written, and gives the others", async () => {
+    await inbox().add(record(1), hourMs);
+    await inbox().add(record(2), hourMs);
+    await test.database.transaction([
+      { sql: "UPDATE records SET record = replace(record, 'ORDER-1', 'ORDER-9') WHERE record_id = 1" },
+    ]);
+    const { records, damaged } = await inbox("run 2").unsent(0, 100);
+    assert.deepEqual(
+      records.map(({ recordId }) => recordId),
+      [2],
+    );
+    assert.deepEqual(damaged, [1]);
+  });
+
+  it("sends what was accepted and never sent, also after an outage of more than a week", async () => {
+    await inbox().add(record(1), hourMs);
+    clock.advance(8 * 24 * hourMs);
+    assert.deepEqual(await idsOf(inbox("run 2")), ["1"]);
+    assert.equal(await inbox("run 2").countTooOld(), 0);
+  });
+
+  it("sends what was accepted while the clock was behind, once that is right", async () => {
+    clock.advance(-400 * 24 * hourMs);
+    const sent = await inbox().add(record(1), hourMs);
+    await inbox().add(record(2), hourMs);
+    await inbox().sent([Number(sent)]);
+    clock.advance(400 * 24 * hourMs);
+    assert.deepEqual(await idsOf(inbox("run 2")), ["2"]);
+    assert.equal(await inbox("run 2").countTooOld(), 1, "the one that the flow has received");
+  });
+
+  it("sends a record for a week after it was first sent, says how many are older, and keeps them", async () => {
+    const number = Number(await inbox().add(record(1), hourMs));
+    clock.advance(8 * 24 * hourMs);
+    await inbox("run 2").sent([number]);
+    clock.advance(6 * 24 * hourMs);
+    assert.deepEqual(await idsOf(inbox("run 3")), ["1"]);
+    await inbox("run 3").sent([number]);
+    await inbox().add(record(2), hourMs);
+    clock.advance(24 * hourMs + 1);
+    assert.deepEqual(await idsOf(inbox("run 4")), ["2"]);
+    await inbox().removeOld();
+    assert.equal(await inbox("run 4").countTooOld(), 1);
+  });
+
+  it("removes what was handled long ago", async () => {
+    await inbox().add(record(1), hourMs);
+    await inbox().handled("1");
+    clock.advance(91 * 24 * hourMs);
+    await inbox().removeOld();
+    const [rows] = await test.database.transaction([{ sql: "SELECT record_id FROM records" }]);
+    assert.deepEqual(rows, []);
+  });
+
+  it("gives the records of a worker whose lease has ended to one of the others, and that worker notes nothing more", async () => {
+    // No lease is renewed after the test has ended it.
+    const begin = () => WorkerLease.begin(test.database, { seconds: 3_600, closedSeconds: 0 });
+    const leases = [await begin(), await begin()];
+    const [stopped, ...others] = [await begin(), ...leases].map(
+      (worker) => new Inbox(test.database, { nodeId: "node", runId: worker.id, worker, now: clock.now }),
+    );
+    assert.ok(stopped !== undefined);
+    const numbers = [await stopped.add(record(1), hourMs), await stopped.add(record(2), hourMs)].map(Number);
+    await stopped.sent(numbers.slice(0, 1));
+    assert.deepEqual(await Promise.all(others.map((one) => one.takeOver())), [0, 0]);
+    const ids = leases.map(({ id }) => id);
+    await test.database.transaction([
+      {
+        sql: "UPDATE workers SET lease_until = '' WHERE worker_id NOT IN (?, ?)",
+        values: ids,
+      },
+    ]);
+    const taken = await Promise.all(others.map((one) => one.takeOver()));
+    // A transaction that meets another one leaves out what that one has locked, so that each may get one.
+    assert.equal(
+      taken.reduce((sum, count) => sum + count),
+      2,
+    );
+    await stopped.sent(numbers);
+    const found = await Promise.all(others.map(idsOf));
+    assert.deepEqual(
+      found.map((records) => records.length),
+      taken,
+    );
+    assert.deepEqual(found.flat().toSorted(), ["1", "2"]);
+    await Promise.all(leases.map((lease) => lease.end()));
+    // What is left of a worker is not forgotten.
+    const [ended = []] = await test.database.transaction([endedWorkers(0)]);
+    const remembered = new Set(ended.map((row) => row["worker_id"]));
+    assert.ok(leases.every(({ id }, index) => remembered.has(id) || taken[index] === 0));
+  });
+});

@@ -1,0 +1,140 @@
+import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import type { AccessRules } from "../../src/access/gate.ts";
+import { FailedLogins } from "../../src/access/failed-logins.ts";
+import { PasswordChecks } from "../../src/access/passwords.ts";
+import { Sessions } from "../../src/access/sessions.ts";
+import { EvidencePage } from "../../src/evidence/page/evidence-page.ts";
+import type { LoginMemory } from "../../src/evidence/page/login-requests.ts";
+import { LeasedStore } from "../../src/runtime/evidence/leased-store.ts";
+import type { FilesLocation } from "../../src/vault/files-location.ts";
+import { Store } from "../../src/vault/store.ts";
+import { databaseOf, newDatabases } from "../archive/store.ts";
+
+/** A request that waits before it opens the store. */
+export interface Held {
+  readonly arrived: Promise<void>;
+  release(): void;
+}
+
+export interface Served {
+  /** The address of the page, with a slash at its end. */
+  readonly url: string;
+  readonly page: EvidencePage;
+  /** What the log would say. */
+  readonly problems: readonly unknown[];
+  /** Holds the next request that opens the store for this operation. */
+  hold(operation: string): Held;
+  /** Sends a request as the page in a browser does. */
+  ask(path: string, init?: RequestInit): Promise<Response>;
+  post(path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Response>;
+}
+
+export function newMemory(now?: () => number): LoginMemory {
+  return { sessions: new Sessions(now), failed: new FailedLogins(now), checks: new PasswordChecks() };
+}
+
+/** Serves the page of an archive that `fillArchive` has made, on a real server, until `body` has ended. */
+export function withPage(
+  root: string,
+  rules: AccessRules,
+  body: (served: Served) => Promise<void>,
+  memory = newMemory(),
+  timestampRoots = "",
+): Promise<void> {
+  return withPageOf(root, { kind: "folder", path: root }, rules, body, memory, timestampRoots);
+}
+
+/** The same, with the packages of that archive in another place. */
+export async function withPageOf(
+  root: string,
+  filesLocation: FilesLocation,
+  rules: AccessRules,
+  body: (served: Served) => Promise<void>,
+  memory = newMemory(),
+  timestampRoots = "",
+): Promise<void> {
+  const databaseLocation = { kind: "file", file: databaseOf(root) } as const;
+  const leased = new LeasedStore(() => new Store(databaseLocation, filesLocation, newDatabases()));
+  const { database } = await leased.open();
+  const problems: unknown[] = [];
+  const holds = new Map<string, () => Promise<void>>();
+  const hold = (operation: string): Held => {
+    const [arrived, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    holds.set(operation, () => {
+      holds.delete(operation);
+      arrived.resolve();
+      return released.promise;
+    });
+    return { arrived: arrived.promise, release: released.resolve };
+  };
+  const page = new EvidencePage({
+    rules,
+    memory,
+    open: async (operation) => {
+      await holds.get(operation)?.();
+      return {
+        database,
+        files: await leased.openFiles(filesLocation),
+        operation,
+        databaseLocation,
+        filesLocation,
+        timestampRoots,
+      };
+    },
+    say: (error) => error.message,
+    onProblem: (error) => problems.push(error),
+  });
+  const server = createServer((request, response) => void page.handle(request, response, "evidence"));
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const origin = `http://127.0.0.1:${port}`;
+  const url = `${origin}/evidence/`;
+  const ask = (path: string, init?: RequestInit): Promise<Response> => fetch(new URL(path, url), init);
+  try {
+    await body({
+      url,
+      page,
+      problems,
+      hold,
+      ask,
+      post: (path, given = {}, headers = {}) =>
+        ask(path, {
+          method: "POST",
+          headers: { "content-type": "application/json", origin, ...headers },
+          body: JSON.stringify(given),
+        }),
+    });
+  } finally {
+    page.close();
+    server.closeAllConnections();
+    server.close();
+    await leased.close();
+  }
+}
+
+/** The packages that a search answers with. */
+export async function packagesOf<T>(response: Response): Promise<readonly T[]> {
+  const { packages } = (await response.json()) as { packages: readonly T[] };
+  return packages;
+}
+
+/** The cookie that a login has given, as a request sends it. */
+export function cookieOf(response: Response): string {
+  return (response.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
+}
+
+/** Asserts the headers of every response: no cache, no frame, no guessing of types, no foreign content. */
+export function assertGuarded(response: Response): void {
+  const header = (name: string): string => response.headers.get(name) ?? "";
+  assert.equal(header("cache-control"), "no-store");
+  assert.equal(header("x-content-type-options"), "nosniff");
+  assert.equal(header("x-frame-options"), "DENY");
+  assert.equal(header("referrer-policy"), "no-referrer");
+  assert.equal(header("cross-origin-resource-policy"), "same-origin");
+  assert.match(header("content-security-policy"), /^default-src 'none'; .*frame-ancestors 'none'/);
+  assert.doesNotMatch(header("content-security-policy"), /unsafe|\*|data:/);
+}
