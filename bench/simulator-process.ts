@@ -1,4 +1,4 @@
-import type { Origins } from "../tools/demo/examples.ts";
+import type { Origins } from "../test/support/examples.ts";
 import { forkAndHear } from "./fork.ts";
 
 export interface SimulatorProcess {

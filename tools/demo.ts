@@ -4,16 +4,16 @@
  * Starts the simulator and a Node-RED with the example flows, feeds one barcode scan to the first of them and shows
  * what happens. Everything listens on loopback only and ends with this process.
  */
+import { createHash } from "node:crypto";
 import { once } from "node:events";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { catalogueParcels } from "../src/simulator/catalogue/parcels.ts";
-import { listArchive } from "./demo/archive.ts";
-import { openEditorEvents } from "./demo/editor-events.ts";
 import "./demo/end-with-parent.mjs";
-import { stepPrinter } from "./demo/print-steps.ts";
-import { runFlow } from "./demo/run-flow.ts";
 import { startDemo, type DemoEnvironment } from "./demo/environment.ts";
+import { openEditorEvents, runFlow, type Seen } from "../test/support/run-flow.ts";
 
 const parcels = catalogueParcels.map(({ name }) => name);
 const usage = `Usage: npm run demo [-- options]
@@ -121,12 +121,15 @@ async function scanOneParcel({ flow, nodeRed }: DemoEnvironment): Promise<void> 
   await press(packingBegins, "Recording");
   await sleep(packingMs);
   const folder = (await press(parcelIsPacked, "Archived")).get("Archived") ?? "";
-  const files = await listArchive(folder);
   console.log(`\nThe package of this parcel, ${folder}:`);
-  for (const { name, bytes, sha256 } of files) {
-    console.log(`  ${name.padEnd(28)} ${String(bytes).padStart(8)} bytes  sha256 ${sha256}`);
+  let hasVideo = false;
+  for (const name of (await readdir(folder)).toSorted()) {
+    const content = await readFile(join(folder, name));
+    const sha256 = createHash("sha256").update(content).digest("hex");
+    console.log(`  ${name.padEnd(28)} ${String(content.length).padStart(8)} bytes  sha256 ${sha256}`);
+    hasVideo ||= name.endsWith(".mp4") && content.length > 0;
   }
-  if (!files.some(({ name, bytes }) => name.endsWith(".mp4") && bytes > 0)) {
+  if (!hasVideo) {
     throw new Error("The package has no video.");
   }
 }
@@ -155,4 +158,48 @@ Press “${packingBegins}”, then “${parcelIsPacked}” in one of the tabs fo
       ended,
     ).catch(reject);
   });
+}
+
+/** Prints in plain words what a flow's nodes show, one line for each step, with the seconds since the scan. */
+function stepPrinter(say: (line: string) => void = console.log) {
+  const startedAt = performance.now();
+  const shown = new Map<string, { readonly fill: string; readonly text: string }>();
+
+  function line(what: string, detail = ""): void {
+    const seconds = ((performance.now() - startedAt) / 1000).toFixed(1).padStart(5);
+    say(`${seconds} s  ${what.padEnd(46)} ${detail}`.trimEnd());
+  }
+
+  return {
+    /** Prints steps that succeeded, waits and failures; progress is left out. */
+    show({ node, event }: Seen): void {
+      const name = node.name ?? node.type;
+      if (event.kind === "debug") {
+        line(name, oneLine(event.text));
+        return;
+      }
+      if (!node.type.startsWith("dimensioner-")) {
+        return;
+      }
+      const last = shown.get(node.id);
+      if (event.fill === "blue") {
+        // A continuing wait is printed once; a finished step may be repeated.
+        if (last?.fill !== "yellow") {
+          shown.delete(node.id);
+        }
+        return;
+      }
+      if (last?.text === event.text) {
+        return;
+      }
+      shown.set(node.id, event);
+      line(name, event.fill === "red" ? `failed: ${event.text}` : event.text);
+    },
+  };
+}
+
+/** The output of a debug node: a text, or the JSON of a file that was saved. */
+function oneLine(text: string): string {
+  const path = /^\{"path":"((?:[^"\\]|\\.)*)"/.exec(text)?.[1];
+  return path === undefined ? text : (JSON.parse(`"${path}"`) as string);
 }

@@ -1,6 +1,6 @@
 /**
- * Writes what is made from the schemas, the error sentences and the layers: src/model/shapes.ts and src/library/messages.ts, the types
- * that users see, the JSON Schemas, and the pages that tools/write-docs/pages.ts lists.
+ * Writes what is made from the sources: src/model/shapes.ts and src/library/messages.ts, the types
+ * that users see, the JSON Schemas, examples 30 and 31, and tables of the pages.
  * Run it after a change of those; a test checks that the files agree with them.
  *
  *   npm run write:docs

@@ -1,6 +1,6 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { connected, readExample, nodeNamed, type FlowNode } from "../../tools/demo/examples.ts";
+import { connected, readExample, nodeNamed, type FlowNode } from "../../test/support/examples.ts";
 import { freePort } from "../../test/support/servers.ts";
 import { startNodeRed } from "../node-red.ts";
 import type { Progress } from "../progress.ts";

@@ -1,8 +1,6 @@
-import { chooseOnly } from "../../src/editor/choose-only.ts";
-import { formFields, openForm, settingsOf } from "../../src/editor/form.ts";
-import { actAt, labelStyle, targetOf } from "../../src/editor/labels.ts";
-import { textsOf } from "../../src/editor/texts.ts";
-import { checkBoxes } from "../../src/editor/widgets.ts";
+import { chooseOnly } from "../../src/editor/fields.ts";
+import { checkBoxes, formFields, openForm, settingsOf } from "../../src/editor/form.ts";
+import { actAt, labelStyle, targetOf, textsOf } from "../../src/editor/texts.ts";
 import { defaults, properties, type ArchiveProperties } from "./archive.shared.ts";
 
 const type = "dimensioner-archive";

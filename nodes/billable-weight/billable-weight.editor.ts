@@ -1,6 +1,5 @@
 import { formFields, openForm, settingsOf } from "../../src/editor/form.ts";
-import { actAt, labelStyle } from "../../src/editor/labels.ts";
-import { textsOf } from "../../src/editor/texts.ts";
+import { actAt, labelStyle, textsOf } from "../../src/editor/texts.ts";
 import { tryWeightRule } from "../../src/editor/try-weight-rule.ts";
 import { defaults, properties, type BillableWeightProperties } from "./billable-weight.shared.ts";
 

@@ -1,7 +1,6 @@
-import { connectionTest } from "../../src/editor/connection-test.ts";
+import { connectionTest } from "../../src/editor/admin.ts";
 import { formFields, openForm, settingsOf } from "../../src/editor/form.ts";
-import { labelStyle } from "../../src/editor/labels.ts";
-import { textsOf } from "../../src/editor/texts.ts";
+import { labelStyle, textsOf } from "../../src/editor/texts.ts";
 import { isOpenHttp } from "../../src/rules/addresses.ts";
 import { defaults, properties, type CloudProperties } from "./cloud.shared.ts";
 

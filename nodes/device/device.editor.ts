@@ -1,8 +1,7 @@
-import { connectionTest } from "../../src/editor/connection-test.ts";
+import { connectionTest } from "../../src/editor/admin.ts";
 import { formFields, openForm, settingsOf } from "../../src/editor/form.ts";
-import { labelStyle } from "../../src/editor/labels.ts";
-import { migrateOnArrival } from "../../src/editor/migration.ts";
-import { textsOf } from "../../src/editor/texts.ts";
+import { labelStyle, textsOf } from "../../src/editor/texts.ts";
+import { migrateOnArrival } from "../../src/editor/fields.ts";
 import { defaults, properties, type DeviceProperties } from "./device.shared.ts";
 
 const type = "dimensioner-device";

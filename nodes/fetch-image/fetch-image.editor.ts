@@ -1,8 +1,7 @@
-import { chooseOnly } from "../../src/editor/choose-only.ts";
+import { chooseOnly } from "../../src/editor/fields.ts";
 import { formFields, openForm, settingsOf } from "../../src/editor/form.ts";
-import { actAt, labelStyle, outputLabel, targetOf } from "../../src/editor/labels.ts";
+import { actAt, labelStyle, outputLabel, targetOf, textsOf } from "../../src/editor/texts.ts";
 import { previewBadge, previewInDialog, watchPreviews } from "../../src/editor/preview.ts";
-import { textsOf } from "../../src/editor/texts.ts";
 import { defaults, properties, type FetchImageProperties } from "./fetch-image.shared.ts";
 
 const type = "dimensioner-fetch-image";

@@ -1,7 +1,6 @@
-import { chooseOnly } from "../../src/editor/choose-only.ts";
+import { chooseOnly } from "../../src/editor/fields.ts";
 import { formFields, openForm, settingsOf } from "../../src/editor/form.ts";
-import { actAt, labelStyle, outputLabel, targetOf } from "../../src/editor/labels.ts";
-import { textsOf } from "../../src/editor/texts.ts";
+import { actAt, labelStyle, outputLabel, targetOf, textsOf } from "../../src/editor/texts.ts";
 import { defaults, properties, type FetchMediaProperties } from "./fetch-media.shared.ts";
 
 const type = "dimensioner-fetch-media";

@@ -1,8 +1,6 @@
-import { chooseOnly } from "../../src/editor/choose-only.ts";
-import { formFields, openForm, settingsOf } from "../../src/editor/form.ts";
-import { actAt, labelStyle, measureOutputLabel, targetOf } from "../../src/editor/labels.ts";
-import { followOutputs } from "../../src/editor/outputs.ts";
-import { textsOf } from "../../src/editor/texts.ts";
+import { chooseOnly } from "../../src/editor/fields.ts";
+import { followOutputs, formFields, openForm, settingsOf } from "../../src/editor/form.ts";
+import { actAt, labelStyle, measureOutputLabel, targetOf, textsOf } from "../../src/editor/texts.ts";
 import { defaults, properties, type MeasureProperties } from "./measure.shared.ts";
 
 const type = "dimensioner-measure";

@@ -1,10 +1,15 @@
-import { chooseOnly } from "../../src/editor/choose-only.ts";
-import { formFields, openForm, settingsOf } from "../../src/editor/form.ts";
-import { actAt, labelStyle, measureOutputLabel, shownValue, targetOf } from "../../src/editor/labels.ts";
+import { chooseOnly, matters } from "../../src/editor/fields.ts";
+import { followOutputs, formFields, openForm, settingsOf } from "../../src/editor/form.ts";
+import {
+  actAt,
+  labelStyle,
+  measureOutputLabel,
+  shared,
+  shownValue,
+  targetOf,
+  textsOf,
+} from "../../src/editor/texts.ts";
 import { devicePicker } from "../../src/editor/device-picker.ts";
-import { matters } from "../../src/editor/fields.ts";
-import { followOutputs } from "../../src/editor/outputs.ts";
-import { shared, textsOf } from "../../src/editor/texts.ts";
 import { defaults, properties, type RemoteTriggerProperties } from "./remote-trigger.shared.ts";
 
 const type = "dimensioner-remote-trigger";

@@ -1,8 +1,6 @@
-import { formFields, openForm, settingsOf } from "../../src/editor/form.ts";
-import { actAt, labelStyle } from "../../src/editor/labels.ts";
+import { checkBoxes, formFields, openForm, settingsOf } from "../../src/editor/form.ts";
+import { actAt, labelStyle, textsOf } from "../../src/editor/texts.ts";
 import { tryScan } from "../../src/editor/try-scan.ts";
-import { textsOf } from "../../src/editor/texts.ts";
-import { checkBoxes } from "../../src/editor/widgets.ts";
 import { codeKinds } from "../../src/rules/scans.ts";
 import { defaults, properties, type ScanProperties } from "./scan.shared.ts";
 

@@ -1,9 +1,7 @@
-import { connectionTest } from "../../src/editor/connection-test.ts";
+import { connectionTest, storeFile } from "../../src/editor/admin.ts";
 import { formFields, openForm, settingsOf } from "../../src/editor/form.ts";
-import { labelStyle } from "../../src/editor/labels.ts";
+import { labelStyle, textsOf } from "../../src/editor/texts.ts";
 import { loginList } from "../../src/editor/login-list.ts";
-import { storeFile } from "../../src/editor/store-file.ts";
-import { textsOf } from "../../src/editor/texts.ts";
 import { defaults, properties, type StoreProperties } from "./store.shared.ts";
 
 const type = "dimensioner-store";

@@ -1,7 +1,6 @@
-import { chooseOnly } from "../../src/editor/choose-only.ts";
+import { chooseOnly } from "../../src/editor/fields.ts";
 import { formFields, openForm, settingsOf } from "../../src/editor/form.ts";
-import { actAt, labelStyle } from "../../src/editor/labels.ts";
-import { textsOf } from "../../src/editor/texts.ts";
+import { actAt, labelStyle, textsOf } from "../../src/editor/texts.ts";
 import { webhookTools } from "../../src/editor/webhook-tools.ts";
 import { trimSlashes } from "../../src/rules/names.ts";
 import { defaults, properties, type TransactionInProperties } from "./transaction-in.shared.ts";

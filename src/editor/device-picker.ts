@@ -1,8 +1,6 @@
 import { callAdmin, isRecord, sentenceOf } from "./admin.ts";
-import type { Form } from "./form.ts";
-import { shared } from "./texts.ts";
-import { ago } from "./times.ts";
-import { button as makeButton } from "./widgets.ts";
+import { button as makeButton, type Form } from "./form.ts";
+import { ago, shared } from "./texts.ts";
 
 interface ListedDevice {
   readonly code: string;

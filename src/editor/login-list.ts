@@ -2,9 +2,8 @@ import { callAdmin, isRecord } from "./admin.ts";
 import { longestNameLength, longestPasswordLength, shortestPasswordLength } from "../rules/logins.ts";
 import { problem } from "../rules/problem.ts";
 import { unfinishedOf } from "./fields.ts";
-import type { Form } from "./form.ts";
+import { button, type Form } from "./form.ts";
 import { sayProblem, shared, type Texts } from "./texts.ts";
-import { button } from "./widgets.ts";
 
 /** A login as it is saved: its password only as a hash, which the server has made. */
 interface Login {

@@ -1,5 +1,5 @@
 import { isRecord } from "./admin.ts";
-import { mayBeTrue } from "./environment.ts";
+import { mayBeTrue } from "./fields.ts";
 import type { Form } from "./form.ts";
 
 /** The texts of a type's preview. */

@@ -5,10 +5,9 @@ import { checkLimits, readLimits, unitOf, type CheckedLimit } from "../billing/t
 import { readParcelText } from "../billing/tariffs/parcel-text.ts";
 import { presetNames, presets, ruleOn, surchargesOn, type DatedRule } from "../billing/tariffs/presets.ts";
 import { ruleUnits, sideRoundings, type WeightLimit, type WeightRule } from "../billing/tariffs/rule.ts";
-import type { Form } from "./form.ts";
+import { button as makeButton, type Form } from "./form.ts";
 import type { Texts } from "./texts.ts";
-import { addTrialField } from "./trial-field.ts";
-import { button as makeButton } from "./widgets.ts";
+import { addTrialField } from "./try-scan.ts";
 
 /** The properties of a custom rule. */
 const own = ["unit", "divisor", "sideRounding", "productRounding", "threshold", "minimum"] as const;

@@ -1,7 +1,6 @@
 import { trimSlashes } from "../rules/names.ts";
-import type { Form } from "./form.ts";
+import { button, type Form } from "./form.ts";
 import type { Texts } from "./texts.ts";
-import { button } from "./widgets.ts";
 
 /** Shows the address to register in the cloud, and makes secrets. */
 export function webhookTools(form: Form, texts: Texts): void {

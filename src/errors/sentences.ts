@@ -1,4 +1,4 @@
-import type { Outcome, Surface } from "./details.ts";
+import type { Outcome, Surface } from "./codes.ts";
 import { billing } from "./billing-sentences.ts";
 import { buckets } from "./bucket-sentences.ts";
 import { connections } from "./connection-sentences.ts";

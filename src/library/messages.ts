@@ -1,4 +1,4 @@
-// Written by tools/write-docs.ts from the schemas in tools/write-docs/messages.ts:
+// Written by tools/write-docs.ts from the schemas in src/model/message-schemas.ts:
 // change those, not this file. Plain interfaces show those who use them fields and what they mean, and need no schema
 // library to compile.
 import type { ErrorCode, ErrorDetails } from "../errors/dimensioner-error.ts";

@@ -1,4 +1,4 @@
-// Written by tools/write-docs.ts from the schemas beside it and in tools/write-docs/payloads.ts:
+// Written by tools/write-docs.ts from the schemas beside it:
 // change those, not this file. Plain interfaces show those who use them fields and what they mean, and need no schema
 // library to compile.
 

@@ -3,12 +3,12 @@ import {
   emptyResponse,
   jsonResponse,
   jsonTextResponse,
-  type SimResponse,
   type SimRequest,
+  type SimResponse,
 } from "./responses.ts";
-import type { Machine, VideoReply } from "./machine-types.ts";
+import type { Machine, VideoReply } from "./machine.ts";
 import { cloudResult, measureParcel, noReferences } from "./measurement.ts";
-import { videoOnlyFailure } from "./newer-device.ts";
+import { videoOnlyFailure } from "./devices.ts";
 import { isVideoMode } from "./options.ts";
 import type { SimulatorCore } from "./core.ts";
 

@@ -1,8 +1,6 @@
-import { createEarlierDevice, type EarlierDevice } from "./earlier-device.ts";
-import { createEmitter, type Emitter } from "./emitter.ts";
-import { createDevices, type Devices } from "./devices.ts";
+import { createDevices, createEarlierDevice, type Devices, type EarlierDevice } from "./devices.ts";
+import { createEmitter, createHistory, type Emitter } from "./history.ts";
 import type { RecordChanges, SimulatorOptions } from "./options.ts";
-import { createHistory } from "./history.ts";
 import { createRandom, type Random } from "./random.ts";
 import { createRegisteredDevices, type RegisteredDevices } from "./registered-devices.ts";
 import type { SimulatorEvent } from "./simulator.ts";

@@ -6,16 +6,20 @@ import {
 } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
 import type { Socket } from "node:net";
-
-import type { Handler, SimRequest } from "./responses.ts";
-import type { RequestFault } from "./fault-types.ts";
-import { faultActs, faultyPlan, normalPlan, contentFaultOf } from "./fault-plans.ts";
-import type { FaultRules, AppliedFault } from "./faults.ts";
+import { sendPlan, type Handler, type SimRequest } from "./responses.ts";
+import {
+  contentFaultOf,
+  faultActs,
+  faultyPlan,
+  normalPlan,
+  type AppliedFault,
+  type FaultRules,
+  type RequestFault,
+} from "./faults.ts";
 import { openPortListener, type PortListener } from "./port-listener.ts";
 import { queryOf, segmentsOf } from "./paths.ts";
 import type { OpenRecord, RequestLog, SurfaceName } from "./requests.ts";
 import type { Timers } from "./timers.ts";
-import { sendPlan } from "./send-plan.ts";
 
 export interface FaultServerParts {
   readonly surface: SurfaceName;

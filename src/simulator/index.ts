@@ -1,19 +1,18 @@
 import { cloudService } from "./cloud.ts";
-import { startControl } from "./control.ts";
+import { createPageMedia, startControl } from "./control.ts";
 import { simulatedCloud, simulatedEarlierDevice, simulatedNewerDevice } from "./public-api.ts";
 import { startFaultServer } from "./fault-server.ts";
 import { createFaultRules } from "./faults.ts";
 import type { PortListener } from "./port-listener.ts";
-import { newerDevice } from "./newer-device.ts";
+import { newerDevice } from "./devices.ts";
 import { completeOptions, type StartOptions } from "./options.ts";
 import { createRequestLog, type SurfaceName } from "./requests.ts";
-import { createPageMedia } from "./page-media.ts";
 import { openScanner } from "./scanner.ts";
 import type { Listening, Simulator } from "./simulator.ts";
 import { createCore, type SimulatorCore } from "./core.ts";
 
 export { modes, type Mode, type SimulatorOptions, type StartOptions, type Webhook } from "./options.ts";
-export type { Fault, FaultRule } from "./fault-types.ts";
+export type { Fault, FaultRule } from "./faults.ts";
 export type { ListedFault } from "./faults.ts";
 export type { RequestRecord, SurfaceName } from "./requests.ts";
 export type { NewMedia, Simulator, SimulatorEvent } from "./simulator.ts";

@@ -1,17 +1,205 @@
-import type {
-  Actions,
-  LastMeasurement,
-  Machine,
-  MachineParts,
-  Measured,
-  NotMeasured,
-  ScanReply,
-} from "./machine-types.ts";
-import { createMachineVideo } from "./machine-video.ts";
-import { measureParcel, noReferences, type References } from "./measurement.ts";
-import { isVideoMode } from "./options.ts";
-import { imageKinds, imageType, type ImageKind, type TableParcel } from "./parcels.ts";
-import type { Trigger } from "./transactions.ts";
+import { measureParcel, noReferences, type Measurement, type References } from "./measurement.ts";
+import { isVideoMode, type Mode, type SimulatorOptions } from "./options.ts";
+import { imageKinds, imageType, type ImageKind, type Parcels, type TableParcel } from "./parcels.ts";
+import type { Random } from "./random.ts";
+import type { Content } from "./responses.ts";
+import type { Timers } from "./timers.ts";
+import type { Transaction, Transactions, Trigger } from "./transactions.ts";
+import {
+  createVideoRecorder,
+  type Recording,
+  type SavedVideo,
+  type VideoRecorder,
+} from "./video-recorder.ts";
+
+/** How often the device has acted, even if the responses were lost. */
+export interface Actions {
+  readonly measures: number;
+  readonly starts: number;
+  readonly stops: number;
+  readonly cancels: number;
+}
+
+/** What the device's own display shows of its latest measurement. */
+interface LastMeasurement {
+  readonly measurement: Measurement;
+  /** Null: the table was empty, there is no picture. */
+  readonly imageIdentifier: string | null;
+  readonly transactionId: string;
+  readonly trigger: Trigger;
+  readonly barcode: string | null;
+}
+
+export interface MachineState {
+  readonly mode: Mode;
+  readonly measuring: boolean;
+  /** Null after the start and after a loss of power. */
+  readonly last: LastMeasurement | null;
+  readonly recording: { readonly startedAt: Date; readonly references: References } | null;
+  readonly encoding: boolean;
+  readonly encodingEndsAt: Date | null;
+  readonly savedVideo: SavedVideo | null;
+  readonly parcel: TableParcel | null;
+}
+
+/** The result of a measurement. */
+interface Measured {
+  readonly measurement: Measurement;
+  readonly imageIdentifier: string;
+  readonly transaction: Transaction;
+}
+
+/** Why nothing was measured: the mode is Video Only, or the power was switched off. */
+type NotMeasured = "never-measures" | "switched-off";
+
+/** The response to a video command: done, not allowed in this mode, or a status code set by an option. */
+export type VideoReply = "done" | "wrong-mode" | number;
+
+/** The buttons on the device's screen. */
+export const deviceButtons = ["measure", "start", "stop", "cancel"] as const;
+export type DeviceButton = (typeof deviceButtons)[number];
+
+/** The result of a scan or of pressing a button. */
+export type ScanReply =
+  | "measured"
+  | "recording-started"
+  | "recording-stopped"
+  | "recording-cancelled"
+  | "nothing";
+
+export interface Machine {
+  readonly state: MachineState;
+  readonly actions: Actions;
+  readonly savedContent: Content | null;
+  setMode(mode: Mode): void;
+  setParcel(parcel: TableParcel | null): void;
+  measure(references: References, trigger: Trigger, barcode?: string): Promise<Measured | NotMeasured>;
+  start(references: References): VideoReply;
+  stop(): VideoReply;
+  cancel(): VideoReply;
+  scan(barcode: string): Promise<ScanReply>;
+  image(kind: ImageKind, imageIdentifier: string): Content | null;
+  /** Switches the device off, which clears its memory. */
+  losePower(): void;
+  reset(): void;
+}
+
+/** What a simulated device works with. */
+export interface MachineParts {
+  readonly deviceClientId: string;
+  readonly options: SimulatorOptions;
+  readonly random: Random;
+  readonly timers: Timers;
+  readonly parcels: Parcels;
+  readonly transactions: Transactions;
+  readonly changed: () => void;
+}
+
+const videoMedia = { contentType: "video/mp4", description: "ColorVideoMp4" } as const;
+
+/** What the video commands need to know of their device. */
+interface RecordingMachine {
+  readonly mode: Mode;
+  readonly parcel: TableParcel | null;
+  count(action: keyof Actions): void;
+}
+
+/** The video commands of a device, and what a measurement does with its recording. */
+interface MachineVideo {
+  readonly recorder: VideoRecorder;
+  start(references: References): VideoReply;
+  /** `barcode` is the one whose scan ends the recording. */
+  stop(barcode: string | null): VideoReply;
+  cancel(): VideoReply;
+  /** Ends a recording in Video with Measurement: it goes to this transaction, or waits after a failure (null). */
+  measured(transaction: Transaction | null): void;
+}
+
+function createMachineVideo(parts: MachineParts, machine: RecordingMachine): MachineVideo {
+  const { options, random, timers, parcels, transactions, deviceClientId, changed } = parts;
+  const recorder = createVideoRecorder(
+    options,
+    timers,
+    {
+      toTransaction: (transaction, content) => attachVideo(transaction, content),
+      toOwnTransaction(recording, content, barcode) {
+        const transaction = transactions.add({
+          ...recording.references,
+          kind: "video",
+          deviceClientId,
+          barcodeReference: barcode,
+          trigger: null,
+          measurement: null,
+        });
+        attachVideo(transaction, content);
+      },
+    },
+    changed,
+  );
+
+  function attachVideo(transaction: Transaction, content: Content): void {
+    transactions.attach(transaction, { ...videoMedia, heldBytes: 0, load: () => content });
+  }
+
+  const recordedVideo = (parcel: TableParcel | null) => (recording: Recording) =>
+    parcels.video(parcel, recording.id, recording.references.transactionReference);
+
+  function start(references: References): VideoReply {
+    if (!isVideoMode(machine.mode)) {
+      return "wrong-mode";
+    }
+    if (recorder.recording !== null) {
+      if (typeof options.startWhileRecording === "number") {
+        return options.startWhileRecording;
+      }
+      if (options.startWhileRecording === "continue") {
+        return "done";
+      }
+    }
+    recorder.start(random.guid(), references);
+    machine.count("starts");
+    return "done";
+  }
+
+  function stop(barcode: string | null): VideoReply {
+    if (!isVideoMode(machine.mode)) {
+      return "wrong-mode";
+    }
+    if (machine.mode !== "video-only") {
+      return options.stopInVideoWithMeasurement;
+    }
+    if (recorder.recording === null) {
+      return options.stopWhileIdle === 200 ? "done" : options.stopWhileIdle;
+    }
+    recorder.stop(recordedVideo(machine.parcel), barcode);
+    machine.count("stops");
+    return "done";
+  }
+
+  function cancel(): VideoReply {
+    if (!isVideoMode(machine.mode)) {
+      return "wrong-mode";
+    }
+    if (recorder.recording === null && options.cancelWhileIdle !== 200) {
+      return options.cancelWhileIdle;
+    }
+    recorder.clear();
+    machine.count("cancels");
+    return "done";
+  }
+
+  return {
+    recorder,
+    start,
+    stop,
+    cancel,
+    measured(transaction) {
+      if (machine.mode === "video-with-measurement") {
+        recorder.measured(transaction, recordedVideo(machine.parcel));
+      }
+    },
+  };
+}
 
 const descriptions: Readonly<Record<ImageKind, string>> = {
   annotated: "AnnotatedColorImageJpeg",

@@ -1,6 +1,5 @@
 import { randomInt } from "node:crypto";
 import { validateHeaderName, validateHeaderValue } from "node:http";
-
 import { checkSettings, defaultScanner, type ScannerOptions } from "./scanner-types.ts";
 
 /** The operating modes of the newer device. Legal for Trade is a measuring mode without video. */

@@ -1,6 +1,5 @@
 import { nearest, openCatalogue, type Parcel, type PictureKind } from "./catalogue/index.ts";
-import { bytesContent, type Content } from "./content.ts";
-import { videoContent } from "./generated-video.ts";
+import { bytesContent, videoContent, type Content } from "./responses.ts";
 
 /** A parcel on a device's table. With an `errorCode` other than 0 every measurement of it fails. */
 export interface TableParcel {

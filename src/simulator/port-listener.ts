@@ -1,6 +1,5 @@
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
-
-import type { ConnectionFault } from "./fault-types.ts";
+import type { ConnectionFault } from "./faults.ts";
 import type { Timers } from "./timers.ts";
 
 /** A port that can stop listening and start again, and that knows all its connections. */

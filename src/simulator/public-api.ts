@@ -1,7 +1,6 @@
-import { bytesContent, filledContent, type Content } from "./content.ts";
-import { videoContent } from "./generated-video.ts";
+import { bytesContent, filledContent, videoContent, type Content } from "./responses.ts";
 import { LimitError } from "./history.ts";
-import type { DeviceButton, Machine, ScanReply } from "./machine-types.ts";
+import type { DeviceButton, Machine, ScanReply } from "./machine.ts";
 import { noReferences } from "./measurement.ts";
 import type {
   Listening,

@@ -1,7 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-
-import { createEmitter } from "./emitter.ts";
-import { createHistory, type HistoryLimits } from "./history.ts";
+import { createEmitter, createHistory, type HistoryLimits } from "./history.ts";
 
 export const surfaces = ["newer", "earlier", "cloud"] as const;
 export type SurfaceName = (typeof surfaces)[number];

@@ -1,3 +1,5 @@
+import * as v from "valibot";
+
 /** AIM identifiers (ISO/IEC 15424) by the kind of code that the scanner has read. */
 const identifiers = {
   "code-39": "]A0",
@@ -16,7 +18,7 @@ const identifiers = {
 /** The kinds of codes that the scanner can read. */
 export type Symbology = keyof typeof identifiers;
 
-export const symbologies = Object.keys(identifiers).filter((one): one is Symbology => one in identifiers);
+const symbologies = Object.keys(identifiers).filter((one): one is Symbology => one in identifiers);
 
 export function identifierOf(symbology: Symbology): string {
   return identifiers[symbology];
@@ -93,3 +95,35 @@ export interface SentScan {
   /** How many connections it was sent to; with none the scan is lost. */
   readonly receivers: number;
 }
+
+const longestCode = 8192;
+const longestText = 100;
+const longestMs = 60_000;
+const mostRepeats = 100;
+
+const text = v.pipe(v.string(), v.maxLength(longestText));
+const upTo = (most: number, least = 0) =>
+  v.pipe(v.number(), v.integer(), v.minValue(least), v.maxValue(most));
+
+/** The body of `POST /scanner`: the changed settings, and whether the scanner is on. */
+export const scannerSettings = v.strictObject({
+  on: v.exactOptional(v.boolean()),
+  aim: v.exactOptional(v.boolean()),
+  prefix: v.exactOptional(text),
+  suffix: v.exactOptional(text),
+  separator: v.exactOptional(text),
+  noRead: v.exactOptional(text),
+  repeats: v.exactOptional(upTo(mostRepeats, 1)),
+  repeatMs: v.exactOptional(upTo(longestMs)),
+  chunkBytes: v.exactOptional(upTo(longestCode)),
+  chunkMs: v.exactOptional(upTo(longestMs)),
+});
+
+/** The body of `POST /scanner/scan`. */
+export const scanCommand = v.strictObject({
+  code: v.exactOptional(v.pipe(v.string(), v.nonEmpty(), v.maxLength(longestCode))),
+  symbology: v.exactOptional(v.picklist(symbologies)),
+  device: v.exactOptional(v.picklist(["newer", "earlier"])),
+  noRead: v.exactOptional(v.boolean()),
+  cutAtByte: v.exactOptional(upTo(longestCode)),
+});

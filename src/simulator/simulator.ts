@@ -1,6 +1,6 @@
-import type { EarlierState } from "./earlier-device.ts";
+import type { EarlierState } from "./devices.ts";
 import type { Faults } from "./faults.ts";
-import type { Actions, DeviceButton, MachineState, ScanReply } from "./machine-types.ts";
+import type { Actions, DeviceButton, MachineState, ScanReply } from "./machine.ts";
 import type { Mode, RecordChanges, SimulatorOptions } from "./options.ts";
 import type { Registration } from "./registered-devices.ts";
 import type { RequestRecord, SurfaceName } from "./requests.ts";

@@ -1,6 +1,5 @@
-import type { Content } from "./content.ts";
-import { createEmitter } from "./emitter.ts";
-import { createHistory, type HistoryLimits } from "./history.ts";
+import type { Content } from "./responses.ts";
+import { createEmitter, createHistory, type HistoryLimits } from "./history.ts";
 import type { Measurement, References } from "./measurement.ts";
 import type { TransactionIds } from "./options.ts";
 import type { Random } from "./random.ts";

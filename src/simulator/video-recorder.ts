@@ -1,4 +1,4 @@
-import type { Content } from "./content.ts";
+import type { Content } from "./responses.ts";
 import type { References } from "./measurement.ts";
 import type { Timers } from "./timers.ts";
 import type { Transaction } from "./transactions.ts";

@@ -16,18 +16,18 @@ const withoutLimits: Readonly<Record<string, string>> = {
   "src/editor/login-list.ts": "it runs in the editor, and reads what its own dialog has written",
   "src/evidence/page/evidence-page.ts": own,
   "src/evidence/page/client/api.ts": inBrowser,
-  "src/simulator/control-json.ts":
+  "src/simulator/control.ts":
     "the simulator shares no code with the package; its limits are tested in test/simulator/limits.test.ts",
-  "src/simulator/json-bodies.ts": "it reads a response that the simulator has made",
   "src/simulator/page/control.ts": inBrowser,
-  "src/simulator/page/stream.ts": inBrowser,
+  "src/simulator/page/simulated.ts": inBrowser,
+  "src/simulator/responses.ts": "it reads a response that the simulator has made",
   "src/database/inbox.ts": ofDatabase,
 };
 
 describe("JSON from outside", () => {
   it("is read by one reader with limits, wherever it comes in", () => {
     const reads =
-      /^(?!\s*(?:\/?\*|\/\/)).*(?:\bJSON\.parse\b|\bparseJson\(\s*\)|\bv\.parseJson\b|\.json\(\)|\btype: "json")/m;
+      /^(?!\s*(?:\/?\*|\/\/)).*(?:\bJSON\.parse\b|\bparseJson\(\s*\)|\bv\.parseJson\b|\.json\(\)|\bwith:? \{ type: "json")/m;
     const files = globSync(["nodes/**/*.ts", "src/**/*.ts"], { cwd: root });
     const found = files
       .map((file) => file.replaceAll("\\", "/"))

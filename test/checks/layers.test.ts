@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { findViolations, readSources } from "../../tools/checks/imports.ts";
-import { layers } from "../../tools/checks/layers.ts";
+import { findViolations, readSources } from "./imports.ts";
+import { layers } from "./layers.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 

@@ -6,7 +6,7 @@ import { DimensionerError, errorCodes, type Outcome } from "../../src/errors/dim
 import type { Call, Command, Peer, Read } from "../../src/http/call.ts";
 import { statusFailure } from "../../src/http/failures.ts";
 import { sentences, type SentenceKey } from "../../src/errors/sentences.ts";
-import { errorFacts } from "../../tools/write-docs/error-facts.ts";
+import { errorFacts } from "../../src/errors/code-facts.ts";
 import { writePages } from "../../tools/write-docs/pages.ts";
 
 const docs = join(import.meta.dirname, "../../docs");

@@ -83,7 +83,7 @@ describe("the links of the pages", () => {
   });
 
   it("have sources beside them: each source that a page names is there", () => {
-    const sources = globSync("{bench,nodes,render-catalogue,src,test,tools}/**/*.ts", { cwd: root });
+    const sources = globSync("{bench,nodes,src,test,tools}/**/*.ts", { cwd: root });
     const present = new Set([...sources, ...sources.map((path) => basename(path))]);
     const named = pages.flatMap(({ path, text }) =>
       [...text.matchAll(/`([\w./-]+\.ts)`/g)].map(([, source = ""]) => ({ path, source })),

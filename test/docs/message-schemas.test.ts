@@ -9,8 +9,8 @@ import { defaults as archiveDefaults } from "../../nodes/archive/archive.shared.
 import type { BillableWeight, Scan } from "../../src/model/shapes.ts";
 import { readScan } from "../../src/scan/read-scans.ts";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
-import { sentMessages } from "../../tools/write-docs/messages-by-node.ts";
-import { messageSchemas } from "../../tools/write-docs/schema-file.ts";
+import { sentMessages } from "../../src/model/message-schemas.ts";
+import { messageSchemas } from "../../tools/write-docs/schemas.ts";
 import { pictureOf } from "../archive/support.ts";
 import { withFolder } from "../media/support.ts";
 import { TestFlow, type Message } from "../support/flow.ts";
@@ -41,7 +41,7 @@ describe("real messages fit the schemas in docs/messages.schema.json", () => {
   after("every kind of message that the page names was checked", () => {
     assert.deepEqual(
       [...checked].toSorted(),
-      sentMessages.map(({ type, schema }) => `${type} ${schema}`).toSorted(),
+      sentMessages.map(({ node, schema }) => `dimensioner-${node} ${schema}`).toSorted(),
     );
   });
 

@@ -19,8 +19,8 @@ export interface NamedBlock extends CodeBlock {
 export function readPages(): NamedPage[] {
   const paths = [
     ...markdownIn(root, false),
-    ...["docs", ".github", "bench", "nodes", "src", "test", "tools", "examples", "render-catalogue"].flatMap(
-      (folder) => markdownIn(join(root, folder), true),
+    ...["docs", ".github", "bench", "nodes", "src", "test", "tools", "examples"].flatMap((folder) =>
+      markdownIn(join(root, folder), true),
     ),
   ];
   return paths.toSorted().map((path) => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { controlRoutes } from "../../src/simulator/control-routes.ts";
+import { controlRoutes } from "../../src/simulator/control.ts";
 import { blocksIn, readPages, root } from "./pages.ts";
 
 const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {

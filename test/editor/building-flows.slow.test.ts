@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { basename } from "node:path";
 import type { Page } from "playwright-core";
 import { startSimulator } from "../../src/simulator/index.ts";
-import { exampleNames, readExample } from "../../tools/demo/examples.ts";
+import { exampleNames, readExample } from "../support/examples.ts";
 import { isFlow } from "../docs/flow-blocks.ts";
 import { blocksIn, readPages } from "../docs/pages.ts";
 import { openEditors, type Editors } from "./open-editors.ts";

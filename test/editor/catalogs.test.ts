@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fields } from "../../src/errors/phrases.ts";
-import { runtimeTexts } from "../../tools/runtime-texts.ts";
 import { catalogOf, editorSources, languages, logged, names, root, withoutUnit } from "./sources.ts";
 
 const runtimeKeys = /^(?:status|errors|hints|phrases|fields|format|report)\./;
@@ -23,16 +22,6 @@ function marks(text: string): string[] {
 }
 
 describe("the catalogs", () => {
-  it("say in English what the sources of the runtime say", async () => {
-    const catalog: unknown = JSON.parse(
-      await readFile(join(root, "nodes/device/locales/en-US/device.json"), "utf8"),
-    );
-    assert.ok(typeof catalog === "object" && catalog !== null);
-    for (const [group, texts] of Object.entries(runtimeTexts())) {
-      assert.deepEqual(Reflect.get(catalog, group), texts, `${group}: run tools/write-texts.ts`);
-    }
-  });
-
   it("have every property that a sentence can name, as the forms call it", async () => {
     // The form calls it “Its value”, below this one.
     const labelled = (field: string): string => (field === "secret" ? "secretIn" : field);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { simulatorSecret } from "../../tools/demo/examples.ts";
+import { simulatorSecret } from "../support/examples.ts";
 import { readJson, served, sha256 } from "../examples/archive.ts";
 import { nodeRedMajor } from "../support/node-red.ts";
 import { efforts, expectEffort, expectMediaOfCloud, packageIn, tab, withSimulator } from "./main-job.ts";

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
-import { simulatorSecret } from "../../tools/demo/examples.ts";
+import { simulatorSecret } from "../support/examples.ts";
 import { verify } from "../archive/packages.ts";
 import { readJson, served, sha256 } from "../examples/archive.ts";
 import type { OpenEditor } from "./open-editors.ts";

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { PropertyTable } from "../../src/properties/property-table.ts";
-import { writeForm } from "../../tools/editor-html/form.ts";
+import { writeForm } from "../../tools/editor-html.ts";
 
 export const root = dirname(dirname(import.meta.dirname));
 

@@ -11,8 +11,8 @@ import {
   isRetryable,
   needsCorrection,
   needsLookAtDevice,
+  withoutSecrets,
 } from "../../src/errors/dimensioner-error.ts";
-import { withoutSecrets } from "../../src/errors/underlying.ts";
 import { fileError } from "../../src/media/disk.ts";
 import { saveToFile } from "../../src/media/save-to-file.ts";
 import { failureOf } from "../support/failures.ts";

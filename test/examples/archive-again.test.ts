@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { basename, join } from "node:path";
-import { nodeNamed, readExample } from "../../tools/demo/examples.ts";
+import { nodeNamed, readExample } from "../support/examples.ts";
 import { readJson } from "./archive.ts";
 import { Listener } from "./listener.ts";
 import { startExamples, type ExamplesRun } from "./several-examples.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { openEditorEvents } from "../../tools/demo/editor-events.ts";
+import { openEditorEvents } from "../support/run-flow.ts";
 import type { NodeRed } from "../support/node-red.ts";
 
 /** An object, an absolute path that is cut before the part that differs, or a value that is not there. */

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { exampleNames, readExample } from "../../tools/demo/examples.ts";
+import { exampleNames, readExample } from "../support/examples.ts";
 import { catalogOf, names, withoutUnit } from "../editor/sources.ts";
 
 /** What comments name that is neither a text of a dialog nor a node of the example. */

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { exampleNames, readExample } from "../../tools/demo/examples.ts";
+import { exampleNames, readExample } from "../support/examples.ts";
 import { startExamples, type ExamplesRun } from "./several-examples.ts";
 
 const scan = "Scan a parcel";

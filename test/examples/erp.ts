@@ -1,7 +1,7 @@
 import { EventEmitter, once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { FlowNode } from "../../tools/demo/examples.ts";
+import type { FlowNode } from "../support/examples.ts";
 
 /** An ERP that receives a POST to /<what has become of the parcel>/<reference> for each parcel. */
 export class Erp {

@@ -1,6 +1,6 @@
 import { EventEmitter, once } from "node:events";
-import { openEditorEvents, type EditorEvents } from "../../tools/demo/editor-events.ts";
-import type { FlowNode } from "../../tools/demo/examples.ts";
+import { openEditorEvents, type EditorEvents } from "../support/run-flow.ts";
+import type { FlowNode } from "../support/examples.ts";
 
 /** What the debug nodes of an example print, as “name: text”. */
 export class Listener {

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { until } from "../archive/support.ts";
 import { filesIn, readJson, sha256 } from "./archive.ts";
-import { nodeNamed, readExample } from "../../tools/demo/examples.ts";
+import { nodeNamed, readExample } from "../support/examples.ts";
 import { Listener } from "./listener.ts";
 import { startExamples, withEnv, type ExamplesRun } from "./several-examples.ts";
 

@@ -8,7 +8,7 @@ interface Page {
   sendAgain(): void;
 }
 
-const file = join(import.meta.dirname, "../../tools/packing-station/screen/sending.js");
+const file = join(import.meta.dirname, "../../src/station/page/screen.ts");
 const { default: screen } = (await import(pathToFileURL(file).href)) as {
   default: { methods: Page };
 };

@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
-import { connected, readExample, together, type FlowNode } from "../../tools/demo/examples.ts";
+import { connected, readExample, together, type FlowNode } from "../support/examples.ts";
 import { nodeRedMajor, startNodeRed, type NodeRed } from "../support/node-red.ts";
 import { freePort } from "../support/servers.ts";
 

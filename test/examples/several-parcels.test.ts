@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { EventEmitter, once } from "node:events";
-import { openEditorEvents } from "../../tools/demo/editor-events.ts";
-import { nodeNamed, readExample } from "../../tools/demo/examples.ts";
+import { openEditorEvents } from "../support/run-flow.ts";
+import { nodeNamed, readExample } from "../support/examples.ts";
 import { startExamples, type ExamplesRun } from "./several-examples.ts";
 import { measureEach, severalParcels } from "./several-parcels.ts";
 

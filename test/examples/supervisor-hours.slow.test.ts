@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readExample } from "../../tools/demo/examples.ts";
+import { readExample } from "../support/examples.ts";
 import { nodeRedMajor, startNodeRed, type NodeRed } from "../support/node-red.ts";
 
 /** What the Function node Supervisor of example 31 needs, with what it sends to the chart of hours in the log. */

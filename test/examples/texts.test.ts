@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { runInNewContext } from "node:vm";
 import * as v from "valibot";
-import { readExample } from "../../tools/demo/examples.ts";
+import { readExample } from "../support/examples.ts";
 import { avoided } from "../editor/avoided-words.ts";
 
 const languages = { en: "en-US", de: "de", es: "es-ES" } as const;

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { nodeNamed, readExample } from "../../tools/demo/examples.ts";
+import { nodeNamed, readExample } from "../support/examples.ts";
 import { until } from "../archive/support.ts";
 import { filesIn } from "./archive.ts";
 import { Listener } from "./listener.ts";

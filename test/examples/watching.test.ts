@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
-import { connected, readExample, type FlowNode } from "../../tools/demo/examples.ts";
+import { connected, readExample, type FlowNode } from "../support/examples.ts";
 import { nodeRedMajor, startNodeRed, type NodeRed } from "../support/node-red.ts";
 import { watchCanvas } from "./canvas.ts";
 import { Listener } from "./listener.ts";

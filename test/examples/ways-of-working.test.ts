@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
-import { openEditorEvents } from "../../tools/demo/editor-events.ts";
-import { nodeNamed, readExample } from "../../tools/demo/examples.ts";
+import { openEditorEvents } from "../support/run-flow.ts";
+import { nodeNamed, readExample } from "../support/examples.ts";
 import { filesIn, served, sha256 } from "./archive.ts";
 import { startExamples, type ExamplesRun } from "./several-examples.ts";
 

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { definitions, libraryShapes, sent, shapes, taken } from "../../tools/write-docs/messages.ts";
-import { jsonSchemas } from "../../tools/write-docs/schema-file.ts";
+import { definitions, libraryShapes, sent, shapes, taken } from "../../src/model/message-schemas.ts";
+import { jsonSchemas } from "../../tools/write-docs/schemas.ts";
 
 const dist = join(import.meta.dirname, "../../dist/src");
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readdir, readFile, realpath } from "node:fs/promises";
 import { join } from "node:path";
-import { exampleNames, readExample } from "../../tools/demo/examples.ts";
+import { exampleNames, readExample } from "../support/examples.ts";
 import { startExamples, type ExamplesRun } from "../examples/several-examples.ts";
 import { nodeRedMajor } from "../support/node-red.ts";
 import { filesIn } from "../examples/archive.ts";

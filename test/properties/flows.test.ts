@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
-import { connected } from "../../tools/demo/examples.ts";
+import { connected } from "../support/examples.ts";
 import { TestFlow, type FlowNode, type Message } from "../support/flow.ts";
 
 const fixtures = join(import.meta.dirname, "../fixtures/flows");

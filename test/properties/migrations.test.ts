@@ -67,7 +67,7 @@ describe("migrations of saved properties", () => {
     };
     // The editor's code is no part of the program that the tests are checked in.
     const editor = (await import(
-      String(new URL("../../src/editor/migration.ts", import.meta.url))
+      String(new URL("../../src/editor/fields.ts", import.meta.url))
     )) as EditorHalf;
     Reflect.set(globalThis, "RED", { events: { on }, _: (key: string) => key });
     try {

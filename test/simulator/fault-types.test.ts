@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import * as v from "valibot";
-
-import { faultRuleSchema } from "../../src/simulator/fault-kinds.ts";
+import { faultRuleSchema } from "../../src/simulator/faults.ts";
 import type { FaultRule } from "../../src/simulator/index.ts";
 
 describe("the simulator's fault rules", () => {

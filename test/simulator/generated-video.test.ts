@@ -3,9 +3,8 @@ import { once } from "node:events";
 import { get } from "node:http";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-
 import { openCatalogue } from "../../src/simulator/catalogue/index.ts";
-import { videoContent } from "../../src/simulator/generated-video.ts";
+import { videoContent } from "../../src/simulator/responses.ts";
 import { bytesOf, useSimulators, video } from "./support.ts";
 
 interface Box {

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { get, type ClientRequest, type IncomingMessage } from "node:http";
-
 import { createHistory } from "../../src/simulator/history.ts";
 import type { Simulator } from "../../src/simulator/index.ts";
 import { asObject, bytesOf, cloudGet, jsonOf, measure, mediaOf, useSimulators, video } from "./support.ts";

@@ -3,8 +3,8 @@ import { inspect } from "node:util";
 import {
   DimensionerError,
   errorCodes,
-  type ErrorDetails,
   type ErrorCode,
+  type ErrorDetails,
 } from "../../src/errors/dimensioner-error.ts";
 
 /** Contained in every token and reference of the tests: no error may show it. */

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { mkdir, mkdtemp, rm, stat, symlink } from "node:fs/promises";
+import { statSync } from "node:fs";
+import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { once } from "node:events";
@@ -16,7 +17,7 @@ import {
   simulatorSecret,
   together,
   type FlowNode,
-} from "./examples.ts";
+} from "../../test/support/examples.ts";
 
 const editorPort = 1880;
 const controlPort = 8100;
@@ -30,16 +31,9 @@ export interface DemoEnvironment {
   readonly flow: readonly FlowNode[];
   readonly flows: readonly FlowNode[];
   readonly archive: string;
-  readonly page: DemoPage;
+  /** The evidence page of the demo's store; the password is a new one for each start. */
+  readonly page: { readonly url: string; readonly name: string; readonly password: string };
   close(): Promise<void>;
-}
-
-/** The evidence page of the demo's store. */
-export interface DemoPage {
-  readonly url: string;
-  readonly name: string;
-  /** A new one for each start. */
-  readonly password: string;
 }
 
 export interface DemoOptions {
@@ -71,17 +65,27 @@ export async function startDemo({
     }
   };
   try {
-    const archiveFolder = await archiveIn(folder, archive);
+    const archiveFolder = resolve(archive ?? join(folder, "archive"));
+    if (archive === undefined) {
+      await mkdir(archiveFolder);
+    } else if (!statSync(archiveFolder, { throwIfNoEntry: false })?.isDirectory()) {
+      throw new Error(`--archive needs an existing folder: ${archive} is not one.`);
+    }
     const userDir = join(folder, "node-red");
     await mkdir(userDir);
-    await Promise.all(packages.map((name) => linkPackage(name, userDir)));
+    for (const name of packages) {
+      const link = join(userDir, "node_modules", name);
+      await mkdir(dirname(link), { recursive: true });
+      await symlink(dirname(createRequire(import.meta.url).resolve(`${name}/package.json`)), link, "dir");
+    }
+    const endWithParent = pathToFileURL(join(import.meta.dirname, "end-with-parent.mjs")).href;
     const nodeRed = await startOnUsualPort({
       major: 5,
       userDir,
       // The palette has every node of Node-RED, and those of the packing station, so that people can try them.
       settings: { nodesExcludes: [], ...settings },
       dashboard: true,
-      env: { DIMENSIONER_ARCHIVE: archiveFolder, NODE_OPTIONS: endWithParentOption() },
+      env: { DIMENSIONER_ARCHIVE: archiveFolder, NODE_OPTIONS: `--import=${endWithParent}` },
     });
     closers.push(() => nodeRed.stop());
     const simulator = await startOnUsualPorts(parcel, `${nodeRed.url}/dimensioner/transaction`);
@@ -90,53 +94,29 @@ export async function startDemo({
     const { newer, earlier, cloud } = simulator;
     const origins = { newer: newer.origin, earlier: earlier.origin, cloud: cloud.origin };
     const [flow = [], ...others] = await Promise.all(
-      examples.map(async (start) => connected(await readExample(start), origins).map(withShortSettle)),
+      // A package is complete two seconds after the last medium, since the simulator is never slow.
+      examples.map(async (start) =>
+        connected(await readExample(start), origins).map((node) =>
+          "settle" in node ? { ...node, settle: "2" } : node,
+        ),
+      ),
     );
-    const page = {
-      url: `${nodeRed.url}/evidence/`,
-      name: "demo",
-      password: randomBytes(9).toString("base64url"),
-    };
-    const flows = await withPage(together([flow, ...others]), page);
+    // The first store serves the evidence page, with one login.
+    const url = `${nodeRed.url}/evidence/`;
+    const page = { url, name: "demo", password: randomBytes(9).toString("base64url") };
+    const hash = await hashPassword(page.password);
+    const credentials = { logins: JSON.stringify([{ name: page.name, right: "manage", hash }]) };
+    const nodes = together([flow, ...others]);
+    const store = nodes.find(({ type }) => type === "dimensioner-store");
+    const flows = nodes.map((node) =>
+      node === store ? { ...node, path: "evidence", url, credentials } : node,
+    );
     await nodeRed.deploy(flows);
     return { simulator, nodeRed, flow, flows, archive: archiveFolder, page, close };
   } catch (error) {
     await close();
     throw error;
   }
-}
-
-/** The same nodes; the first store serves the evidence page, with one login. */
-async function withPage(flows: readonly FlowNode[], page: DemoPage): Promise<FlowNode[]> {
-  const { url, name, password } = page;
-  const logins = JSON.stringify([{ name, right: "manage", hash: await hashPassword(password) }]);
-  const store = flows.find(({ type }) => type === "dimensioner-store");
-  return flows.map((node) =>
-    node === store ? { ...node, path: "evidence", url, credentials: { logins } } : node,
-  );
-}
-
-async function linkPackage(name: string, userDir: string): Promise<void> {
-  const link = join(userDir, "node_modules", name);
-  await mkdir(dirname(link), { recursive: true });
-  const installed = dirname(createRequire(import.meta.url).resolve(`${name}/package.json`));
-  await symlink(installed, link, "dir");
-}
-
-async function archiveIn(folder: string, given: string | undefined): Promise<string> {
-  if (given === undefined) {
-    const own = join(folder, "archive");
-    await mkdir(own);
-    return own;
-  }
-  const isFolder = await stat(given).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
-  if (!isFolder) {
-    throw new Error(`--archive needs an existing folder: ${given} is not one.`);
-  }
-  return resolve(given);
 }
 
 /**
@@ -193,13 +173,4 @@ async function isFree(port: number): Promise<boolean> {
   } finally {
     probe.close();
   }
-}
-
-/** The same node; a package is complete two seconds after the last medium, since the simulator is never slow. */
-function withShortSettle(node: FlowNode): FlowNode {
-  return "settle" in node ? { ...node, settle: "2" } : node;
-}
-
-function endWithParentOption(): string {
-  return `--import=${pathToFileURL(join(import.meta.dirname, "end-with-parent.mjs")).href}`;
 }

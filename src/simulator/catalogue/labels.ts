@@ -14,7 +14,7 @@ export const groupSeparator = "\x1d";
  * The elements of a label's codes. The barcode contains the number of the parcel; the Data Matrix also contains order
  * number, gross weight in kilograms, and length, width and height in metres.
  */
-export function labelElements(parcel: Parcel, symbology: LabelSymbology): readonly Element[] {
+function labelElements(parcel: Parcel, symbology: LabelSymbology): readonly Element[] {
   const { barcode, weightKg, lengthCm, widthCm, heightCm } = parcel;
   const sscc: Element = ["00", barcode];
   if (symbology === "gs1-128") {
@@ -33,7 +33,7 @@ export function labelElements(parcel: Parcel, symbology: LabelSymbology): readon
 }
 
 /** The number of the customer's order. */
-export function orderNumber({ barcode }: Parcel): string {
+function orderNumber({ barcode }: Parcel): string {
   return `PO-${barcode.slice(-6, -1)}`;
 }
 

@@ -21,7 +21,10 @@ export interface Parcel extends Size {
   readonly rotationAngle: number;
 }
 
-/** The parcels the simulator knows. The pictures are rendered from this table by render-catalogue/. */
+/**
+ * The parcels the simulator knows. The pictures beside this file were drawn from this table by a small ray tracer, with labels by
+ * bwip-js and videos by ffmpeg.
+ */
 export const catalogueParcels: readonly Parcel[] = [
   {
     name: "shoe-box",

@@ -1,10 +1,9 @@
 import type { VNode } from "preact";
-
 import { Switch } from "../../ui/switch.tsx";
 import type { Media } from "../../ui/viewer.tsx";
-import type { Actions } from "./actions.ts";
-import { Copied } from "./copied.tsx";
-import type { Entry } from "./history.ts";
+import type { Actions } from "./control.ts";
+import { Copied } from "./widgets.tsx";
+import type { Entry } from "./simulated.ts";
 import type { MediaItem, State, Transaction } from "./shapes.ts";
 import { clock, outcome, references, trigger } from "./words.ts";
 

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import type { Media } from "../../ui/viewer.tsx";
 
 /** The page's access to the control port. Errors are shown at the bottom of the page. */
 export interface Control {
@@ -44,4 +45,13 @@ export function createControl(say: (text: string) => void): Control {
     ask: async (path, body) => (await post(path, body)).body,
     remove: async (path) => (await call(path, { method: "DELETE" })).isAccepted,
   };
+}
+
+/** What the panels of the page can do. */
+export interface Actions {
+  readonly control: Control;
+  /** Shows a text at the bottom of the page. */
+  readonly say: (text: string) => void;
+  /** Shows a picture or a video in full size. */
+  readonly view: (media: Media) => void;
 }

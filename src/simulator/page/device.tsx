@@ -1,16 +1,11 @@
 import type { VNode } from "preact";
 import * as v from "valibot";
-
 import { useChosen } from "../../ui/chosen.ts";
 import { Choices } from "../../ui/choices.tsx";
 import { Switch } from "../../ui/switch.tsx";
-import type { Actions } from "./actions.ts";
-import { Buttons } from "./buttons.tsx";
-import { Copied } from "./copied.tsx";
-import type { Control } from "./control.ts";
-import { Readout } from "./readout.tsx";
-import { ScanForm } from "./scan-form.tsx";
-import { Screen } from "./screen.tsx";
+import type { Actions, Control } from "./control.ts";
+import { Buttons, Copied, ScanForm } from "./widgets.tsx";
+import { Readout, Screen } from "./screen.tsx";
 import type { Generation, State } from "./shapes.ts";
 import { replies } from "./words.ts";
 

@@ -1,13 +1,11 @@
 import { options, render, type VNode } from "preact";
 import { useMemo, useState } from "preact/hooks";
-
 import { ServerState } from "../../ui/chosen.ts";
 import { Choices } from "../../ui/choices.tsx";
 import { useNotice } from "../../ui/notice.tsx";
 import { Viewer, type Media } from "../../ui/viewer.tsx";
-import type { Actions } from "./actions.ts";
+import { createControl, type Actions } from "./control.ts";
 import { Cloud } from "./cloud.tsx";
-import { createControl } from "./control.ts";
 import { Device } from "./device.tsx";
 import { Faults } from "./faults.tsx";
 import { Parcels } from "./parcels.tsx";

@@ -1,8 +1,7 @@
 import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import * as v from "valibot";
-
-import type { Actions } from "./actions.ts";
+import type { Actions } from "./control.ts";
 import { catalogueParcel, type CatalogueParcel, type Generation, type TableParcel } from "./shapes.ts";
 import { dimensions, number } from "./words.ts";
 

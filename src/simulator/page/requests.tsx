@@ -1,7 +1,6 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
-
-import { mostRequests } from "./history.ts";
+import { mostRequests } from "./simulated.ts";
 import type { Request } from "./shapes.ts";
 import { clock, surface } from "./words.ts";
 

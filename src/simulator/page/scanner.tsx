@@ -1,10 +1,8 @@
 import type { VNode } from "preact";
 import { useRef } from "preact/hooks";
-
 import { Switch } from "../../ui/switch.tsx";
-import type { Actions } from "./actions.ts";
-import { Copied } from "./copied.tsx";
-import type { Control } from "./control.ts";
+import type { Actions, Control } from "./control.ts";
+import { Copied } from "./widgets.tsx";
 import type { Generation, State, TableParcel } from "./shapes.ts";
 import { clock, visible } from "./words.ts";
 

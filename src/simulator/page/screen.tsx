@@ -1,9 +1,185 @@
 import { Component, type VNode } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
-
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Choices } from "../../ui/choices.tsx";
-import { Activity } from "./activity.tsx";
-import type { Generation, Newer, State, TableParcel } from "./shapes.ts";
+import type { Generation, Measurement, Newer, State, TableParcel } from "./shapes.ts";
+import { bytes, clock, duration, references, size, trigger, weight } from "./words.ts";
+
+const tickMs = 200;
+
+/** The time of the simulator, whose clock may differ from the browser's; renews itself while it is needed. */
+function useServerTime(state: State, isNeeded: boolean): number {
+  const serverAhead = useMemo(() => Date.parse(state.now) - Date.now(), [state]);
+  const [, setTicks] = useState(0);
+  useEffect(() => {
+    if (!isNeeded) {
+      return undefined;
+    }
+    const timer = setInterval(() => setTicks((ticks) => ticks + 1), tickMs);
+    return () => clearInterval(timer);
+  }, [isNeeded]);
+  return Date.now() + serverAhead;
+}
+
+interface ActivityProps {
+  readonly state: State;
+  readonly generation: Generation;
+}
+
+/** What is going on at the device, above its screen. */
+function Activity({ state, generation }: ActivityProps): VNode {
+  const { newer, earlier } = state;
+  const isNewer = generation === "newer";
+  const isOn = !isNewer || newer.powered;
+  const recording = isNewer && isOn ? newer.recording : null;
+  const encodingEndsAt = isNewer && isOn ? newer.encodingEndsAt : null;
+  const isMeasuring = isOn && (isNewer ? newer.measuring : earlier.measuring);
+  const now = useServerTime(state, recording !== null || encodingEndsAt !== null);
+
+  function words(): string {
+    if (recording !== null) {
+      return `REC ${duration(now - Date.parse(recording.startedAt))}`;
+    }
+    if (encodingEndsAt !== null) {
+      return `Encoding, ${Math.max(0, Math.ceil((Date.parse(encodingEndsAt) - now) / 1000))} s`;
+    }
+    return isMeasuring ? "Measuring" : "";
+  }
+  const text = words();
+  return (
+    <>
+      {text !== "" && (
+        <p class="badge" id="badge" data-kind={recording === null ? "busy" : "recording"}>
+          {text}
+        </p>
+      )}
+      {!isOn && (
+        <p class="switched-off" id="switched-off">
+          Switched off
+        </p>
+      )}
+    </>
+  );
+}
+
+interface Last {
+  readonly measurement: Measurement;
+  /** How the measurement was started, if that is known. */
+  readonly by: string;
+  readonly barcode: string | null;
+}
+
+function lastOf({ newer, earlier }: State, generation: Generation): Last | null {
+  if (generation === "earlier") {
+    return earlier.last === null ? null : { measurement: earlier.last, by: "", barcode: null };
+  }
+  if (newer.last === null || !newer.powered) {
+    return null;
+  }
+  return {
+    measurement: newer.last.measurement,
+    by: trigger(newer.last.trigger),
+    barcode: newer.last.barcode,
+  };
+}
+
+function sentence({ measurement, by, barcode }: Last): string {
+  const { errorCode, errorMessage, legalForTrade, at } = measurement;
+  const words = errorCode === 0 ? "Measured" : `Error ${errorCode}: ${errorMessage}.`;
+  const parts = [
+    `${words} ${by} ${errorCode === 0 ? "at" : ""} ${clock(at)}`.replace(/ +/g, " "),
+    ...(legalForTrade ? ["legal for trade"] : []),
+    ...(barcode === null ? [] : [barcode]),
+    references(measurement),
+  ];
+  return parts.filter((part) => part !== "").join(" · ");
+}
+
+function storage({ savedVideo, recording, powered }: Newer): string {
+  if (!powered) {
+    return "";
+  }
+  if (recording !== null) {
+    const given = references(recording.references);
+    return given === "" ? "" : `Recording ${given}`;
+  }
+  if (savedVideo === null) {
+    return "";
+  }
+  const facts = [`Saved video, ${bytes(savedVideo.bytes)}`, references(savedVideo.references)];
+  if (savedVideo.waitsForMeasurement) {
+    facts.push("waits for the next measurement that succeeds");
+  }
+  return facts.filter((fact) => fact !== "").join(" · ");
+}
+
+const figures = [
+  { name: "length", label: "Length" },
+  { name: "width", label: "Width" },
+  { name: "height", label: "Height" },
+] as const;
+
+interface FigureProps {
+  readonly name: string;
+  readonly label: string;
+  /** Undefined: nothing was measured. */
+  readonly value: string | undefined;
+  readonly unit: string | undefined;
+}
+
+function Figure({ name, label, value, unit }: FigureProps): VNode {
+  return (
+    <div id={`${name}-cell`}>
+      <dt>{label}</dt>
+      <dd>
+        <output id={name}>{value ?? "–"}</output>
+        <small id={`unit-${name}`}>{value === undefined ? "" : unit}</small>
+      </dd>
+    </div>
+  );
+}
+
+interface ReadoutProps {
+  readonly state: State;
+  readonly generation: Generation;
+}
+
+/** The figures below the screen, and what is known about them. */
+export function Readout({ state, generation }: ReadoutProps): VNode {
+  const last = lastOf(state, generation);
+  const measurement = last?.measurement;
+  const object = measurement?.object ?? undefined;
+  const kind = measurement === undefined ? "none" : measurement.errorCode === 0 ? "good" : "broken";
+  return (
+    <>
+      <dl class="readout" id="readout">
+        {figures.map(({ name, label }) => (
+          <Figure
+            key={name}
+            name={name}
+            label={label}
+            value={object === undefined ? undefined : size(object[name])}
+            unit={measurement?.dimsUnit}
+          />
+        ))}
+        {/* The earlier device has no scale. */}
+        {generation === "newer" && (
+          <Figure
+            name="weight"
+            label="Weight"
+            value={measurement === undefined || object === undefined ? undefined : weight(measurement.weight)}
+            unit={measurement?.weightUnit}
+          />
+        )}
+      </dl>
+      <p class="result" id="result" role="status" data-kind={kind}>
+        {last === null ? "Nothing measured yet" : sentence(last)}
+      </p>
+      <p class="result" id="storage">
+        {generation === "newer" && storage(state.newer)}
+      </p>
+    </>
+  );
+}
 
 const imageViews = ["annotated", "color", "depth"] as const;
 type ImageView = (typeof imageViews)[number];

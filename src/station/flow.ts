@@ -1,0 +1,195 @@
+import { chartOf, cloud, dashboard, devices, pageNodes, store, templateOf } from "../dashboard/nodes.ts";
+import { FlowBuilder } from "../dashboard/flow-builder.ts";
+import * as properties from "./node-properties.ts";
+
+const flow = new FlowBuilder("packing station", "station");
+
+const tab = {
+  id: flow.tab,
+  type: "tab",
+  label: "30 Packing station",
+  disabled: false,
+  info: "The packer's screen with Dashboard 2: one page for each station, from the scan to the evidence.",
+  env: [
+    {
+      name: "STATIONS",
+      value: JSON.stringify({
+        "dock-1": { device: "Dock 1", video: true, cloud: "Dimensioner cloud" },
+        "dock-2": { device: "Dock 2", video: false },
+      }),
+      type: "json",
+    },
+    { name: "LANGUAGE", value: "en", type: "str" },
+    { name: "SIGN_IN", value: "true", type: "bool" },
+    { name: "BADGE", value: "^OP-(.+)$", type: "str" },
+    { name: "IGNORE_REPEATS", value: "1.5", type: "num" },
+    { name: "FORGOTTEN_AFTER", value: "900", type: "num" },
+    { name: "ANSWER_WITHIN", value: "70", type: "num" },
+  ],
+};
+
+const page = { name: "Packing", path: "packing", icon: "package-variant-closed", order: 1 };
+const screen = templateOf(flow.idOf("group Screen"), flow.page("screen"), false);
+const chartColors = ["#1f7ad1", "#d62839", "#ff7f0e", "#2ca02c", "#a347e1"];
+const chart = chartOf(flow.idOf("group Shift"), "hour", chartColors);
+const commands = ["Start or discard the video", "Measure the parcel"] as const;
+/** How many links lead to a place where a wire would run across the canvas. */
+const links = {
+  "To the screens": 1,
+  "To the station": 7,
+  "To what follows": 1,
+  "To the evidence": 1,
+} as const;
+
+const notFound = [
+  { t: "set", p: "statusCode", pt: "msg", to: "404", tot: "num" },
+  { t: "set", p: "payload", pt: "msg", to: "", tot: "str" },
+];
+
+const forArchive = [
+  { t: "delete", p: "error", pt: "msg" },
+  { t: "set", p: "video", pt: "msg", to: "videoTaken ? null : video", tot: "jsonata" },
+];
+
+const httpIn = (name: string, y: number, url: string, to: string) =>
+  flow.node("http in", name, [130, y], { url, method: "get", upload: false, swaggerDoc: "" }, [to]);
+
+const linkIn = (to: keyof typeof links, at: readonly [number, number], target: readonly string[]) =>
+  flow.linkIn(to, links[to], at, target);
+
+/** From the screen to the commands and back. */
+function packing() {
+  return [
+    linkIn("To the screens", [55, 140], ["The packer's screen"]),
+    flow.node("ui-template", "The packer's screen", [190, 140], screen, ["From the page"]),
+    flow.functionNode(
+      "From the page",
+      [390, 140],
+      "page-sends.ts",
+      {},
+      ["Read the code"],
+      ["To the station 1"],
+    ),
+    flow.node(
+      "dimensioner-scan",
+      "Read the code",
+      [580, 120],
+      properties.scan,
+      ["To the station 1"],
+      ["To the station 1"],
+    ),
+    flow.linkOut("To the station", 1, [735, 180]),
+    flow.repeatNode("Every second", [140, 240], "tick", 1, "Station"),
+    linkIn("To the station", [95, 290], ["Station"]),
+    flow.catchNode("A command failed", [150, 340], ["Read the code", ...commands], "Station"),
+    flow.node("status", "Devices", [120, 400], { scope: null }, ["Their state"]),
+    flow.topicNode("Their state", [300, 400], "status", "Station"),
+    flow.functionNode(
+      "Station",
+      [500, 300],
+      "station.ts",
+      {
+        initialize: flow.code("station-start.ts"),
+        libs: [{ var: "crypto", module: "crypto" }],
+      },
+      ["To the screens 1"],
+      [commands[0]],
+      [commands[1]],
+      ["Parcel is done"],
+      ["Parcels and failures"],
+      ["To the evidence 1"],
+    ),
+    flow.linkOut("To the screens", 1, [655, 220]),
+    flow.node("dimensioner-video-control", commands[0], [820, 260], properties.video, ["To the station 2"]),
+    flow.node("dimensioner-measure", commands[1], [800, 330], properties.measure, [
+      "To the station 2",
+      "To what follows 1",
+    ]),
+    flow.node("debug", "Parcel is done", [780, 400], properties.done),
+    flow.node("ui-chart", "Parcels and failures", [800, 470], chart, []),
+    flow.linkOut("To the evidence", 1, [655, 500]),
+    flow.linkOut("To the station", 2, [1035, 260]),
+    flow.linkOut("To what follows", 1, [1035, 350]),
+  ];
+}
+
+/** What follows a measurement: the picture, the billable weight and the evidence. */
+function following() {
+  return [
+    linkIn("To what follows", [55, 580], ["Fetch the picture", "Billable weight"]),
+    linkIn("To the evidence", [55, 720], ["Billable weight"]),
+    flow.node("dimensioner-fetch-image", "Fetch the picture", [230, 540], properties.image, [
+      "Keep the picture",
+    ]),
+    flow.functionNode("Keep the picture", [460, 540], "pictures.ts", {}, ["A picture"]),
+    flow.catchNode("No picture", [440, 600], ["Fetch the picture"], "A picture"),
+    flow.topicNode("A picture", [660, 540], "picture", "To the station 3"),
+    flow.linkOut("To the station", 3, [815, 540]),
+    flow.node("dimensioner-billable-weight", "Billable weight", [220, 680], properties.billing, [
+      "A billable weight",
+    ]),
+    flow.catchNode("Not billable", [210, 760], ["Billable weight"], "A billable weight"),
+    flow.topicNode("A billable weight", [450, 680], "billed", "To the station 4", "In any case"),
+    // A parcel that cannot be billed is archived as well, and what follows is not an error.
+    flow.setNode("In any case", [480, 740], forArchive, "Archive the evidence"),
+    flow.linkOut("To the station", 4, [615, 640]),
+    flow.node(
+      "dimensioner-archive",
+      "Archive the evidence",
+      [700, 720],
+      properties.archive,
+      ["Evidence is saved"],
+      ["It is late"],
+    ),
+    flow.catchNode("Not archived", [730, 640], ["Archive the evidence"], "Evidence is saved"),
+    flow.topicNode("Evidence is saved", [950, 680], "archived", "To the station 5"),
+    flow.topicNode("It is late", [930, 760], "late", "To the station 5"),
+    flow.linkOut("To the station", 5, [1115, 720]),
+    flow.node("dimensioner-transaction-in", "The cloud reports", [140, 840], properties.webhook, [
+      "A record",
+    ]),
+    flow.topicNode("A record", [330, 840], "record", "To the station 6"),
+    flow.linkOut("To the station", 6, [455, 840]),
+    flow.repeatNode("Every 30 seconds", [610, 840], "cloud", 30, "Each cloud"),
+    flow.functionNode("Each cloud", [790, 840], "clouds.ts", {}, ["Ask the cloud"]),
+    flow.node("dimensioner-device-list", "Ask the cloud", [960, 840], properties.cloud, ["To the station 7"]),
+    flow.catchNode("No answer", [960, 910], ["Ask the cloud"], "To the station 7"),
+    flow.linkOut("To the station", 7, [1115, 840]),
+  ];
+}
+
+/** What the page shows by HTTP: pictures, and the files of the evidence. */
+function served() {
+  const evidence = "Answer with the evidence";
+  const response = { statusCode: "", headers: {} };
+  return [
+    httpIn("A picture by its ID", 920, "/station/picture/:id", "Answer with the picture"),
+    flow.functionNode("Answer with the picture", [410, 920], "picture-answer.ts", {}, ["Picture"]),
+    flow.node("http response", "Picture", [640, 920], response),
+    httpIn("Evidence of a parcel", 980, "/station/evidence/:id", evidence),
+    httpIn("File of the evidence", 1040, "/station/evidence/:id/:file", evidence),
+    flow.functionNode(evidence, [410, 1010], "evidence-answer.ts", {}, ["Evidence"], ["Read the file"]),
+    flow.node("file in", "Read the file", [650, 1040], properties.file, ["Evidence"]),
+    flow.catchNode("The file is gone", [650, 1100], ["Read the file"], "Not found"),
+    flow.setNode("Not found", [820, 1100], notFound, "Evidence"),
+    flow.node("http response", "Evidence", [1000, 1000], response),
+  ];
+}
+
+/** The nodes of the example “30 packing station”: their code and page are the files beside this one. */
+export const packingStation = [
+  tab,
+  ...devices,
+  cloud,
+  store,
+  ...dashboard,
+  ...pageNodes(flow, page, [
+    { name: "Screen", bare: true },
+    { name: "Shift", bare: false },
+  ]),
+  flow.node("comment", "Read me first: what to change here", [190, 40], { info: flow.comment() }),
+  flow.startNode("All texts", [480, 40], "texts.ts"),
+  ...packing(),
+  ...following(),
+  ...served(),
+];
