@@ -57,7 +57,6 @@ async function modules(): Promise<void> {
     "dist/src/evidence/evidence-thread.js",
     "dist/src/vault/maintenance/hash-thread.js",
     "dist/src/database/sqlite-thread.js",
-    "dist/src/database/tool-thread.js",
   ].map((path) => posix.relative("dist", path).replace(/\.js$/, ""));
   await build({
     bundle: true,

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Node, NodeAPI, NodeDef } from "node-red";
+import { DimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { phrase } from "../../src/errors/interpolation.ts";
 import { refuseNewer, readSaved } from "../../src/runtime/action/saved-properties.ts";
 import { noConfig } from "../../src/runtime/config/no-config.ts";
@@ -9,8 +10,6 @@ import { errorBeforeSending } from "../../src/runtime/failure.ts";
 import { readParcel } from "../../src/runtime/archive/archive-facts.ts";
 import type { Message } from "../../src/runtime/messages.ts";
 import { storeOf } from "../../src/runtime/store/store-choice.ts";
-import { keepRecords } from "../../src/runtime/webhook/keep-records.ts";
-import type { StoredRecords } from "../../src/runtime/webhook/stored-records.ts";
 import { openOrExplain } from "../../src/runtime/config/config-node.ts";
 import { followFlows, FlowsEvent } from "../../src/runtime/config/flows-event.ts";
 import { CloudDevices } from "../../src/runtime/config/instrument.ts";
@@ -21,10 +20,11 @@ import { SettingsReader } from "../../src/runtime/config/settings.ts";
 import { RecordSender } from "../../src/runtime/webhook/record-sender.ts";
 import { servePath } from "../../src/runtime/web/serve-path.ts";
 import { partBehind, ServedPaths } from "../../src/runtime/web/served-paths.ts";
-import { WebhookMemories } from "../../src/runtime/webhook/webhook-memories.ts";
 import { readWebhook } from "../../src/runtime/webhook/webhook-settings.ts";
-import { BodyBudget } from "../../src/webhook/body-budget.ts";
+import { RecordPump } from "../../src/webhook/pump.ts";
 import { WebhookReceiver, type Refusal } from "../../src/webhook/receiver.ts";
+import { Room } from "../../src/webhook/room.ts";
+import type { StoreUse } from "../../src/webhook/stored-records.ts";
 import { defaults, properties, type TransactionInProperties } from "./transaction-in.shared.ts";
 
 interface TransactionInCredentials {
@@ -45,20 +45,28 @@ const operation = { operation: "transaction in", surface: "config", acts: false 
 export default function (RED: NodeAPI): void {
   /** Different for each start of the process: what an earlier process sent may have been lost with it. */
   const runId = randomUUID();
-  const budget = new BodyBudget();
+  /** The room of all webhooks for bodies that are being received. */
+  const bodies = new Room();
   const flows = {
     started: new FlowsEvent(RED, "flows:started"),
     stopping: new FlowsEvent(RED, "flows:stopping"),
   };
-  const memories = new WebhookMemories();
+  /** By node. Deploys and restarts of the flows keep them. */
+  const pumps = new Map<string, { readonly pump: RecordPump; users: number }>();
   const devices = new CloudDevices(RED);
 
-  /** After a deploy: deletes what belongs to no node any more. */
+  /** After a deploy: deletes what belongs to no node any more, with the records that were accepted for it. */
   const settle = (): void => {
     ServedPaths.of(RED.httpNode).settle();
-    for (const { nodeId, records } of memories.settle()) {
-      const text = translateStatus(RED, "undelivered", { count: records });
-      RED.log.warn(`[dimensioner-transaction-in:${nodeId}] ${text}`);
+    for (const [nodeId, { pump, users }] of pumps) {
+      if (users > 0) {
+        continue;
+      }
+      pumps.delete(nodeId);
+      if (pump.waiting > 0) {
+        const text = translateStatus(RED, "undelivered", { count: pump.waiting });
+        RED.log.warn(`[dimensioner-transaction-in:${nodeId}] ${text}`);
+      }
     }
   };
 
@@ -68,9 +76,12 @@ export default function (RED: NodeAPI): void {
   ): void {
     RED.nodes.createNode(this, config);
     const status = new NodeStatus(RED, this);
-    const { memory, release } = memories.hold(this.id);
+    const own = pumps.get(this.id) ?? { pump: new RecordPump(), users: 0 };
+    pumps.set(this.id, own);
+    own.users++;
+    const { pump } = own;
     this.on("close", () => {
-      release();
+      own.users--;
       flows.started.next(settle);
       status.close();
     });
@@ -83,12 +94,18 @@ export default function (RED: NodeAPI): void {
     });
     const throttle = new LogThrottle();
     const store = "problem" in webhook ? undefined : webhook.store;
-    const stored =
-      store === undefined ? undefined : keepRecords(RED, this, { store, runId, memory, status, throttle });
+    const endUse = pump.open(
+      store === undefined
+        ? undefined
+        : { store, nodeId: this.id, runId, ...tellStore(RED, this, status, throttle) },
+    );
 
     const served = { ...operation, config: noConfig, properties: saved, settings: () => undefined };
     serve(RED, this, served, async (job) => {
-      const handled = await noteHandled(RED, this, job.msg, stored);
+      if (store === undefined) {
+        throw errorBeforeSending(operation, "configMissing", { what: phrase("store") });
+      }
+      const handled = await noteHandled(RED, this, job.msg, pump);
       job.status.say("done", "handled", { count: handled });
       return [];
     });
@@ -99,8 +116,7 @@ export default function (RED: NodeAPI): void {
       return;
     }
     let received = 0;
-    const sender = new RecordSender(RED, this, flows.started, (record, waiting) => {
-      stored?.delivered(record);
+    const sender = new RecordSender(RED, this, flows.started, (waiting) => {
       received++;
       if (waiting > 0) {
         status.say("waiting", "waitingInQueue", { count: waiting });
@@ -127,9 +143,8 @@ export default function (RED: NodeAPI): void {
           }
         },
       },
-      memory,
-      budget,
-      stored,
+      pump,
+      bodies,
     );
 
     // While the flows stop and start, some of the nodes behind this one do not exist, whatever kind of deploy it is.
@@ -137,14 +152,13 @@ export default function (RED: NodeAPI): void {
       onStarted: () => {
         ServedPaths.of(RED.httpNode).check();
         receiver.resume();
-        stored?.open();
       },
       onStopping: () => {
         receiver.hold();
         sender.stopping();
       },
     });
-    const leave = servePath(RED, {
+    const unserve = servePath(RED, {
       path: webhook.path,
       handle: (request, response) => {
         receiver.receive(request, response, partBehind(webhook.path, request.url)).catch((error: unknown) => {
@@ -167,13 +181,13 @@ export default function (RED: NodeAPI): void {
 
     this.on("close", (done: () => void) => {
       forget();
-      leave();
+      unserve();
       receiver.close();
       // Stored records are sent again by themselves.
-      if (stored === undefined && receiver.waiting > 0) {
-        this.warn(translateStatus(RED, "undelivered", { count: receiver.waiting }));
+      if (store === undefined && pump.waiting > 0) {
+        this.warn(translateStatus(RED, "undelivered", { count: pump.waiting }));
       }
-      void Promise.resolve(stored?.close()).finally(done);
+      void endUse().finally(done);
     });
   }
 
@@ -182,20 +196,39 @@ export default function (RED: NodeAPI): void {
   });
 }
 
+/** Shows in a node's status and in the log how its store fares. */
+function tellStore(
+  RED: NodeAPI,
+  node: Node,
+  status: NodeStatus,
+  throttle: LogThrottle,
+): Pick<StoreUse, "onTrouble" | "onReady" | "onTooOld"> {
+  return {
+    onTrouble: (error) => {
+      status.say("failed", "failed.ERR_STORE");
+      if (throttle.isDue("store")) {
+        node.warn(error instanceof DimensionerError ? translateError(RED, error).message : String(error));
+      }
+    },
+    onReady: ({ resumed, damaged }) => {
+      status.say("done", "ready");
+      if (resumed > 0) {
+        node.log(translateStatus(RED, "recordsResumed", { count: resumed }));
+      }
+      if (damaged > 0) {
+        node.warn(translateStatus(RED, "recordsDamaged", { count: damaged }));
+      }
+    },
+    onTooOld: (count) => node.warn(translateStatus(RED, "recordsTooOld", { count })),
+  };
+}
+
 /**
  * A message that returns to this node reports its transaction as handled: its records are not sent again after a
  * restart.
  */
-async function noteHandled(
-  RED: NodeAPI,
-  node: Node,
-  msg: Message,
-  stored: StoredRecords | undefined,
-): Promise<number> {
-  if (stored === undefined) {
-    throw errorBeforeSending(operation, "configMissing", { what: phrase("store") });
-  }
+async function noteHandled(RED: NodeAPI, node: Node, msg: Message, pump: RecordPump): Promise<number> {
   const values = new ValueReader(RED, node, msg, operation);
   const given = { field: "transactionId", value: "transactionId", type: "msg" } as const;
-  return stored.handled(await values.required(given), readParcel(msg));
+  return pump.handled(await values.required(given), readParcel(msg));
 }

@@ -1,5 +1,5 @@
 import { DimensionerError } from "../errors/dimensioner-error.ts";
-import { connectionTls, tlsOfThread, type PostgresTls } from "./postgres-tls.ts";
+import type { PostgresTls } from "./postgres-tls.ts";
 
 /** Where a PostgreSQL database is. */
 export interface PostgresAddress {
@@ -60,38 +60,4 @@ export function readPostgresUrl(text: string, password = ""): PostgresAddress {
 /** The password may be what makes it no address: one with a slash that is not encoded. */
 function withoutUserInfo(text: string): string {
   return text.replace(/\/\/.*@/s, "//");
-}
-
-/** What the driver needs for a connection to a database. */
-interface Connection {
-  /** With the password, as only the connection itself needs it. */
-  readonly connectionString: string;
-  readonly ssl?: ReturnType<typeof connectionTls>;
-}
-
-/** What the driver treats as `verify-full`, with a warning in the log that a later version will check less. */
-const otherModes: ReadonlySet<string> = new Set(["prefer", "require", "verify-ca"]);
-
-/** Returns what the driver needs. */
-export function connectionTo({ url: text, password, tls = tlsOfThread() }: PostgresAddress): Connection {
-  const url = new URL(text);
-  const { searchParams } = url;
-  const isOther =
-    otherModes.has(searchParams.get("sslmode") ?? "") && searchParams.get("uselibpqcompat") !== "true";
-  if (password === "" && tls === undefined && !isOther) {
-    return { connectionString: text };
-  }
-  if (password !== "") {
-    // Not before the host, which the environment may name instead.
-    searchParams.set("password", password);
-  }
-  if (tls !== undefined) {
-    // The driver would take this one.
-    searchParams.delete("sslmode");
-    return { connectionString: url.href, ssl: connectionTls(tls) };
-  }
-  if (isOther) {
-    searchParams.set("sslmode", "verify-full");
-  }
-  return { connectionString: url.href };
 }

@@ -2,8 +2,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Pool, PoolClient } from "pg";
 import type { Database, Row, SqlValue, Statement } from "./database.ts";
 import { isDimensionerError, type DimensionerError } from "../errors/dimensioner-error.ts";
-import { guardedClient } from "./postgres-connection.ts";
-import { connectionTo, type PostgresAddress } from "./postgres-address.ts";
+import { connectionTo, guardedClient, sessionOptions } from "./postgres-connection.ts";
+import type { PostgresAddress } from "./postgres-address.ts";
 import {
   closedPostgresError,
   isConflict,
@@ -12,7 +12,6 @@ import {
   postgresError,
 } from "./postgres-failures.ts";
 import { prepareTables, type TableOptions } from "./postgres-schema.ts";
-import { sessionOptions } from "./postgres-settings.ts";
 import { translateStatement, toPostgres } from "./postgres-sql.ts";
 import { settledWithin } from "../time/settled-within.ts";
 

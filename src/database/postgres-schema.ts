@@ -7,7 +7,7 @@ import {
   schemaName,
   settingsError,
 } from "./postgres-failures.ts";
-import { missingSettings, type Access } from "./postgres-settings.ts";
+import { missingSettings, type Access } from "./postgres-connection.ts";
 import { translateSchema } from "./postgres-sql.ts";
 import type { PostgresAddress } from "./postgres-address.ts";
 

@@ -1,11 +1,9 @@
-import type { Worker } from "node:worker_threads";
 import type { Database, Row, Statement } from "./database.ts";
-import { afterLimit } from "../time/after-limit.ts";
+import { isDimensionerError } from "../errors/dimensioner-error.ts";
 import { settledWithin } from "../time/settled-within.ts";
-import { closedError, failureError, systemError, unansweredError } from "./sqlite-failures.ts";
-import type { Failure, Opened, ThreadMessage, ThreadRequest, TransactionResult } from "./sqlite-messages.ts";
-import type { SqliteThreads } from "./sqlite-threads.ts";
-import { startThread } from "./start-thread.ts";
+import { closedError } from "./sqlite-failures.ts";
+import type { Opened } from "./sqlite-messages.ts";
+import { SqliteThread, type SqliteThreads, type ThreadDatabase } from "./sqlite-threads.ts";
 
 export interface SqliteOptions {
   readonly file: string;
@@ -26,45 +24,26 @@ export interface SqliteOptions {
   readonly threads?: SqliteThreads;
 }
 
-interface Waiting {
-  readonly resolve: (rows: readonly (readonly Row[])[]) => void;
-  readonly reject: (error: Error) => void;
-  readonly stopTimer: () => void;
-}
-
 const defaultBusyMs = 5_000;
 const defaultAnswerMs = 30_000;
 const defaultCloseMs = 5_000;
 
-/** An SQLite database in a thread of its own. */
+/** An SQLite database that this process owns, in a thread of its own. */
 export class SqliteDatabase implements Database {
   readonly opened: Opened;
-  readonly #file: string;
-  readonly #threads: SqliteThreads | undefined;
-  readonly #worker: Worker;
-  readonly #answerWithinMs: number;
-  readonly #closeWithinMs: number;
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #options: SqliteOptions;
+  readonly #thread: SqliteThread;
+  readonly #own: ThreadDatabase;
   readonly #ended = Promise.withResolvers<void>();
-  #lastId = 0;
   #isLost = false;
   #closing: Promise<void> | undefined;
 
-  readonly #onMessage = (message: ThreadMessage): void => this.#take(message);
-  readonly #onError = (error: unknown): void => this.#failAll(systemError(this.#file, error));
-  readonly #onExit = (): void => this.#end();
-
-  private constructor(options: SqliteOptions, worker: Worker, opened: Opened) {
+  private constructor(options: SqliteOptions, thread: SqliteThread, own: ThreadDatabase, opened: Opened) {
     this.opened = opened;
-    this.#file = options.file;
-    this.#threads = options.threads;
-    this.#worker = worker;
-    this.#answerWithinMs = options.answerWithinMs ?? defaultAnswerMs;
-    this.#closeWithinMs = options.closeWithinMs ?? defaultCloseMs;
-    worker.on("message", this.#onMessage).on("error", this.#onError).on("exit", this.#onExit);
-    // A running transaction keeps the process alive, an open database does not. A listener that is added later would
-    // make it do so.
-    worker.unref();
+    this.#options = options;
+    this.#thread = thread;
+    this.#own = own;
+    void thread.ended.then(() => this.#end());
   }
 
   /**
@@ -74,20 +53,21 @@ export class SqliteDatabase implements Database {
    */
   static async open(options: SqliteOptions, signal?: AbortSignal): Promise<SqliteDatabase> {
     const { file, migrations, mustExist = false, busyTimeoutMs = defaultBusyMs } = options;
-    const worker = options.threads?.take() ?? startThread("src/database/sqlite-thread");
-    worker.ref();
-    const end = (): void => void worker.terminate();
+    const thread = options.threads?.take() ?? new SqliteThread();
+    const end = (): void => void thread.terminate();
     signal?.addEventListener("abort", end);
     try {
-      const answered = untilOpened(worker, file);
-      worker.postMessage({ open: { file, migrations, mustExist, busyTimeoutMs } } satisfies ThreadRequest);
-      const opened = await answered;
-      if ("reason" in opened) {
-        // A thread that was ended meanwhile must not go back to the pool.
-        release(worker, signal?.aborted === true ? undefined : options.threads);
-        throw failureError(file, opened);
+      const own = await thread.open({ as: "own", file, migrations, mustExist, busyTimeoutMs });
+      if (own.opened === null) {
+        throw closedError(file);
       }
-      return new SqliteDatabase(options, worker, opened);
+      return new SqliteDatabase(options, thread, own, own.opened);
+    } catch (error) {
+      if (thread.hasEnded) {
+        await thread.ended;
+      }
+      release(thread, options.threads);
+      throw error;
     } finally {
       signal?.removeEventListener("abort", end);
     }
@@ -103,19 +83,19 @@ export class SqliteDatabase implements Database {
     return this.#isLost;
   }
 
-  transaction(statements: readonly Statement[]): Promise<readonly (readonly Row[])[]> {
+  async transaction(statements: readonly Statement[]): Promise<readonly (readonly Row[])[]> {
     if (this.#closing !== undefined || this.#isLost) {
-      return Promise.reject(closedError(this.#file));
+      throw closedError(this.#options.file);
     }
-    return new Promise((resolve, reject) => {
-      const id = (this.#lastId += 1);
-      const stopTimer = afterLimit(this.#answerWithinMs, () => {
-        this.#waiting.delete(id);
-        reject(unansweredError(this.#file, this.#answerWithinMs));
-      });
-      this.#waiting.set(id, { resolve, reject, stopTimer });
-      this.#worker.postMessage({ id, statements } satisfies ThreadRequest);
-    });
+    try {
+      return await this.#own.run(statements, this.#options.answerWithinMs ?? defaultAnswerMs);
+    } catch (error) {
+      if (isDimensionerError(error) && error.sentence === "storeReplaced") {
+        this.#isLost = true;
+        void this.close();
+      }
+      throw error;
+    }
   }
 
   close(): Promise<void> {
@@ -124,85 +104,36 @@ export class SqliteDatabase implements Database {
   }
 
   async #close(): Promise<void> {
-    if (!this.#isLost) {
-      this.#worker.postMessage("close" satisfies ThreadRequest);
-    }
-    if (!(await settledWithin(this.ended, this.#closeWithinMs))) {
-      this.#failAll(closedError(this.#file));
-      // A thread that waits for the disk ends when the disk answers, or with the process. What it has answered meanwhile
-      // must not give it back to the pool: the next database would be opened in a thread that is ending.
-      this.#worker.off("message", this.#onMessage);
-      void this.#worker.terminate();
+    const closed = this.#closeFile();
+    if (!(await settledWithin(closed, this.#options.closeWithinMs ?? defaultCloseMs))) {
+      // What the thread answers from now on does not count: the next database would be opened in a thread that is ending.
+      void this.#thread.terminate();
     }
   }
 
-  #take(message: ThreadMessage): void {
-    if (message === "closed") {
-      this.#worker.off("message", this.#onMessage).off("error", this.#onError).off("exit", this.#onExit);
-      release(this.#worker, this.#threads);
-      this.#end();
+  async #closeFile(): Promise<void> {
+    try {
+      await this.#own.close();
+    } catch {
+      // The thread has ended, or ends when the disk answers.
+      await this.ended;
       return;
     }
-    for (const result of "results" in message ? message.results : []) {
-      this.#settle(result);
-    }
+    release(this.#thread, this.#options.threads);
+    this.#end();
   }
 
   #end(): void {
     this.#isLost = true;
-    this.#failAll(closedError(this.#file));
     this.#ended.resolve();
-  }
-
-  #settle(result: TransactionResult): void {
-    const waiting = this.#waiting.get(result.id);
-    if (waiting === undefined) {
-      return;
-    }
-    this.#waiting.delete(result.id);
-    waiting.stopTimer();
-    if ("rows" in result) {
-      waiting.resolve(result.rows);
-    } else {
-      this.#isLost ||= result.failure.reason === "replaced";
-      waiting.reject(failureError(this.#file, result.failure));
-    }
-  }
-
-  #failAll(error: Error): void {
-    for (const { reject, stopTimer } of this.#waiting.values()) {
-      stopTimer();
-      reject(error);
-    }
-    this.#waiting.clear();
   }
 }
 
 /** Releases a thread that has no database open. */
-function release(worker: Worker, threads: SqliteThreads | undefined): void {
-  worker.unref();
-  if (threads === undefined) {
-    void worker.terminate();
+function release(thread: SqliteThread, threads: SqliteThreads | undefined): void {
+  if (threads === undefined || thread.hasEnded) {
+    void thread.terminate();
   } else {
-    threads.giveBack(worker);
-  }
-}
-
-/** Waits until the thread has opened the file, or has reported why it could not. */
-async function untilOpened(worker: Worker, file: string): Promise<Opened | Failure> {
-  const { promise, resolve, reject } = Promise.withResolvers<Opened | Failure>();
-  const onMessage = (message: ThreadMessage): void => {
-    if (message === "closed" || "results" in message) {
-      return;
-    }
-    resolve("opened" in message ? message.opened : message.failure);
-  };
-  const onError = (error: unknown): void => reject(systemError(file, error));
-  const onExit = (): void => reject(closedError(file));
-  worker.on("message", onMessage).on("error", onError).on("exit", onExit);
-  try {
-    return await promise;
-  } finally {
-    worker.off("message", onMessage).off("error", onError).off("exit", onExit);
+    threads.giveBack(thread);
   }
 }

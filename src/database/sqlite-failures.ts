@@ -20,6 +20,8 @@ export function failureError(path: string, failure: Failure): DimensionerError {
       return storeError("storeInUse", { path });
     case "newer-schema":
       return storeError("storeNewer", { path });
+    case "closed":
+      return closedError(path);
     case "foreign":
       return storeError("storeForeign", { path });
     case "damaged":

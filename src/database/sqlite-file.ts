@@ -1,14 +1,14 @@
 import { statSync } from "node:fs";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { Row, SqlValue } from "./database.ts";
 import { describeFailure } from "./sqlite-errors.ts";
 import type {
   Failure,
   Opened,
-  OpenRequest,
+  OwnRequest,
   TransactionRequest,
   TransactionResult,
 } from "./sqlite-messages.ts";
-import { allRows } from "./sqlite-rows.ts";
 import { openOwned, type OpenDatabase } from "./sqlite-open.ts";
 
 /** How many prepared statements are kept, which is more than the store has. */
@@ -35,7 +35,7 @@ export class SqliteFile {
     this.opened = { schemaVersion, sqliteVersion: String(version), isShared: own.isShared };
   }
 
-  static open(request: OpenRequest): SqliteFile | Failure {
+  static open(request: OwnRequest): SqliteFile | Failure {
     const opened = openOwned(request);
     return "reason" in opened ? opened : new SqliteFile(opened, request.migrations.length);
   }
@@ -146,4 +146,23 @@ export class SqliteFile {
 
 function fail(requests: readonly TransactionRequest[], failure: Failure): readonly TransactionResult[] {
   return requests.map(({ id }) => ({ id, failure }));
+}
+
+/**
+ * Returns the rows of a statement. A flipped bit on the disk can make an integer larger than JavaScript's; node:sqlite
+ * would throw for it, so that one such row would prevent all others from being read. Such an integer is returned as
+ * text: no column of a store holds any.
+ */
+export function allRows(statement: StatementSync, values: readonly SqlValue[]): readonly Row[] {
+  statement.setReadBigInts(true);
+  const rows = statement.all(...values);
+  for (const row of rows) {
+    for (const [name, value] of Object.entries(row)) {
+      if (typeof value === "bigint") {
+        const number = Number(value);
+        row[name] = Number.isSafeInteger(number) ? number : String(value);
+      }
+    }
+  }
+  return rows as Row[];
 }

@@ -1,7 +1,8 @@
 import type { Row, Statement } from "./database.ts";
 
-/** Opens a database in the thread. */
-export interface OpenRequest {
+/** How a process opens a database that it owns. */
+export interface OwnRequest {
+  readonly as: "own";
   readonly file: string;
   /** Statements that lead from each version of the schema to the next. */
   readonly migrations: readonly (readonly string[])[];
@@ -11,17 +12,30 @@ export interface OpenRequest {
   readonly mustExist: boolean;
 }
 
-/** One transaction for the thread. */
+/** How a program opens a database that it does not own. */
+export interface ToolRequest {
+  /**
+   * `read`: changes nothing, neither in the file nor beside it, as long as its log is empty. `write`: writes while its
+   * owner may be writing too. `lock`: only prevents all others from opening it. `temporary`: a private one, on the disk
+   * when it is large.
+   */
+  readonly as: "lock" | "read" | "temporary" | "write";
+  /** The database's file; for a temporary one its name in errors. */
+  readonly file: string;
+}
+
+/** One transaction. */
 export interface TransactionRequest {
   readonly id: number;
   readonly statements: readonly Statement[];
 }
 
-/**
- * A request to the thread: to open a database, to run transactions in it, or to close it, after which it can open
- * another one.
- */
-export type ThreadRequest = { readonly open: OpenRequest } | TransactionRequest | "close";
+/** What the thread is to do with one of its databases: to open it, to run a transaction, or to close it. Each has an answer with its `id`. */
+export type ThreadRequest = { readonly id: number; readonly database: number } & ThreadTask;
+export type ThreadTask =
+  | { readonly open: OwnRequest | ToolRequest }
+  | { readonly statements: readonly Statement[] }
+  | { readonly close: true };
 
 /** Why a database could not be opened, or a transaction failed. */
 export type Failure =
@@ -30,6 +44,8 @@ export type Failure =
   | { readonly reason: "newer-schema" }
   /** The database belongs to another application. */
   | { readonly reason: "foreign" }
+  /** The database was closed before, or could not be opened. */
+  | { readonly reason: "closed" }
   | { readonly reason: "damaged"; readonly message: string }
   /** The file or its log was replaced: what is written to it would be lost. */
   | { readonly reason: "replaced" }
@@ -43,16 +59,9 @@ export interface Opened {
   readonly isShared: boolean;
 }
 
-/**
- * A response of the thread: whether the database was opened, the results of several transactions, or that the file is
- * closed.
- */
-export type ThreadMessage =
-  | { readonly opened: Opened }
-  | { readonly failure: Failure }
-  | { readonly results: readonly TransactionResult[] }
-  | "closed";
-
 export type TransactionResult =
   | { readonly id: number; readonly rows: readonly (readonly Row[])[] }
   | { readonly id: number; readonly failure: Failure };
+
+/** The answer to a request. The thread sends several at once. */
+export type ThreadAnswer = TransactionResult | { readonly id: number; readonly opened: Opened | null };

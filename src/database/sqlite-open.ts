@@ -2,9 +2,8 @@ import { existsSync, mkdirSync, realpathSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describeOpenFailure, resultCodeOf, resultCodes } from "./sqlite-errors.ts";
-import { SqliteLock } from "./sqlite-lock.ts";
 import { readLog } from "./sqlite-log.ts";
-import type { Failure, OpenRequest } from "./sqlite-messages.ts";
+import type { Failure, OwnRequest } from "./sqlite-messages.ts";
 
 /** A database that this process owns, checked and with the newest schema. */
 export interface OpenDatabase {
@@ -35,7 +34,7 @@ interface Inspection {
  * Opens the file, creates it if it is missing, checks it and migrates its schema. A file with a problem stays
  * unchanged.
  */
-export function openOwned(request: OpenRequest): OpenDatabase | Failure {
+export function openOwned(request: OwnRequest): OpenDatabase | Failure {
   let lock: SqliteLock | undefined;
   try {
     makeFolder(request);
@@ -57,7 +56,7 @@ export function openOwned(request: OpenRequest): OpenDatabase | Failure {
 }
 
 /** Creates the database's own folder, but not its parent: that may be a volume that is not mounted. */
-function makeFolder({ file, mustExist }: OpenRequest): void {
+function makeFolder({ file, mustExist }: OwnRequest): void {
   if (mustExist) {
     return;
   }
@@ -74,7 +73,7 @@ function makeFolder({ file, mustExist }: OpenRequest): void {
 
 function openLocked(
   path: string,
-  request: OpenRequest,
+  request: OwnRequest,
 ): Pick<OpenDatabase, "database" | "isShared"> | Failure {
   const bytes = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   if (bytes === 0 && request.mustExist) {
@@ -114,7 +113,7 @@ function openLocked(
  * damaged file. Undefined if a read-only connection is not possible: where no memory can be shared, or a first start
  * was interrupted.
  */
-function inspectReadOnly(path: string, { busyTimeoutMs }: OpenRequest): Inspection | undefined {
+function inspectReadOnly(path: string, { busyTimeoutMs }: OwnRequest): Inspection | undefined {
   let database: DatabaseSync | undefined;
   try {
     database = new DatabaseSync(path, { readOnly: true, timeout: busyTimeoutMs });
@@ -145,7 +144,7 @@ function refuse({ damage, schemaVersion }: Inspection, known: number): Failure |
   return schemaVersion > known ? { reason: "newer-schema" } : undefined;
 }
 
-function openForWriting(path: string, request: OpenRequest): Pick<OpenDatabase, "database" | "isShared"> {
+function openForWriting(path: string, request: OwnRequest): Pick<OpenDatabase, "database" | "isShared"> {
   const shared = connect(path, request, true);
   if (shared !== undefined) {
     return { database: shared, isShared: true };
@@ -159,7 +158,7 @@ function openForWriting(path: string, request: OpenRequest): Pick<OpenDatabase, 
 }
 
 /** Undefined if this is not possible on this file system. */
-function connect(path: string, { busyTimeoutMs }: OpenRequest, isShared: boolean): DatabaseSync | undefined {
+function connect(path: string, { busyTimeoutMs }: OwnRequest, isShared: boolean): DatabaseSync | undefined {
   const database = new DatabaseSync(path, { timeout: busyTimeoutMs });
   try {
     if (!isShared) {
@@ -202,4 +201,35 @@ function migrate(database: DatabaseSync, from: number, migrations: readonly (rea
 function firstValue(database: DatabaseSync, sql: string): unknown {
   const row = database.prepare(sql).get() ?? {};
   return Object.values(row)[0];
+}
+
+/**
+ * The lock that makes a process the only owner of a database: SQLite's own lock on an empty second file beside it. It
+ * is held as long as the database is open, also while the process is suspended, and ends with the process. The
+ * database's own file is not locked, so that other processes can read it.
+ */
+export class SqliteLock {
+  readonly #database: DatabaseSync;
+
+  private constructor(database: DatabaseSync) {
+    this.#database = database;
+  }
+
+  /** Throws SQLite's error: SQLITE_BUSY if another process has the lock. */
+  static take(file: string): SqliteLock {
+    const database = new DatabaseSync(`${file}-lock`, { timeout: 0 });
+    try {
+      database.exec("PRAGMA journal_mode = MEMORY");
+      // The transaction is never committed: closing the file, or the end of the process, ends it.
+      database.exec("BEGIN EXCLUSIVE");
+    } catch (error) {
+      database.close();
+      throw error;
+    }
+    return new SqliteLock(database);
+  }
+
+  release(): void {
+    this.#database.close();
+  }
 }

@@ -1,10 +1,12 @@
 /**
- * The thread that owns one SQLite database at a time. SQLite's calls wait for the disk; in this thread nothing else
- * waits with them, and they use none of the four threads in which Node.js runs file operations and name look-ups.
+ * The thread that has SQLite databases open. SQLite's calls wait for the disk; in this thread nothing else waits with them, and they
+ * use none of the four threads in which Node.js runs file operations and name look-ups.
  */
 import { isMainThread, parentPort, receiveMessageOnPort, type MessagePort } from "node:worker_threads";
+import { describeFailure } from "./sqlite-errors.ts";
 import { SqliteFile } from "./sqlite-file.ts";
-import type { ThreadMessage, ThreadRequest, TransactionRequest } from "./sqlite-messages.ts";
+import type { ThreadAnswer, ThreadRequest } from "./sqlite-messages.ts";
+import { ToolFile } from "./tool-file.ts";
 
 /**
  * How many transactions share one commit: their results arrive together, and a thousand at once would block the event
@@ -17,40 +19,63 @@ if (!isMainThread && parentPort !== null) {
 }
 
 function serve(port: MessagePort): void {
-  const say = (message: ThreadMessage): void => port.postMessage(message);
-  let file: SqliteFile | undefined;
+  const files = new Map<number, SqliteFile | ToolFile>();
   port.on("message", (first: ThreadRequest) => {
-    if (first !== "close" && "open" in first) {
-      const opened = SqliteFile.open(first.open);
-      if ("reason" in opened) {
-        say({ failure: opened });
-      } else {
-        file = opened;
-        say({ opened: file.opened });
-      }
-      return;
-    }
-    // It was sent before its sender knew that the file is closed.
-    if (file === undefined) {
-      return;
-    }
     // Requests that arrived meanwhile share one commit, and so one sync of the disk.
-    const waiting = [first];
-    while (waiting.length < mostTogether) {
+    const requests = [first];
+    while (requests.length < mostTogether) {
       const next = receiveMessageOnPort(port);
       if (next === undefined) {
         break;
       }
-      waiting.push(next.message as TransactionRequest | "close");
+      requests.push(next.message as ThreadRequest);
     }
-    const requests = waiting.filter((one) => one !== "close");
-    if (requests.length > 0) {
-      say({ results: file.commit(requests) });
-    }
-    if (requests.length < waiting.length || file.isLost) {
-      file.close();
-      file = undefined;
-      say("closed");
-    }
+    const databases = [...new Set(requests.map(({ database }) => database))];
+    port.postMessage(
+      databases.flatMap((database) => {
+        const all = requests.filter((request) => request.database === database);
+        return serveDatabase(files, database, all);
+      }),
+    );
   });
+}
+
+/** Whoever uses a database opens it first and closes it last. */
+function serveDatabase(
+  files: Map<number, SqliteFile | ToolFile>,
+  database: number,
+  requests: readonly ThreadRequest[],
+): ThreadAnswer[] {
+  const answers: ThreadAnswer[] = [];
+  for (const { id, open } of requests.filter((one) => "open" in one)) {
+    const opened = open.as === "own" ? SqliteFile.open(open) : ToolFile.open(open);
+    if ("reason" in opened) {
+      answers.push({ id, failure: opened });
+    } else {
+      files.set(database, opened);
+      answers.push({ id, opened: opened.opened });
+    }
+  }
+  const file = files.get(database);
+  const transactions = requests.filter((one) => "statements" in one);
+  if (transactions.length > 0) {
+    answers.push(
+      ...(file?.commit(transactions) ??
+        transactions.map(({ id }) => ({ id, failure: { reason: "closed" } as const }))),
+    );
+  }
+  for (const { id } of requests.filter((one) => "close" in one)) {
+    files.delete(database);
+    answers.push(close(id, file));
+  }
+  return answers;
+}
+
+function close(id: number, file: SqliteFile | ToolFile | undefined): ThreadAnswer {
+  try {
+    file?.close();
+    return { id, rows: [] };
+  } catch (error) {
+    return { id, failure: describeFailure(error) };
+  }
 }

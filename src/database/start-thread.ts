@@ -4,7 +4,6 @@ import { packageModule } from "../package/package-files.ts";
 /** The modules that run in a thread of their own. */
 type ThreadModule =
   | "src/database/sqlite-thread"
-  | "src/database/tool-thread"
   | "src/evidence/evidence-thread"
   | "src/vault/maintenance/hash-thread";
 

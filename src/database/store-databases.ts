@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { databaseName, databaseText, type DatabaseLocation } from "./database-location.ts";
 import type { Database } from "./database.ts";
 import { unansweredPostgresError } from "./postgres-failures.ts";
-import { RecordArrivals } from "./record-arrivals.ts";
+import { RecordArrivals } from "./inbox.ts";
 import { settledWithin } from "../time/settled-within.ts";
 import { SharedDatabase, type SharedDatabaseOptions } from "./shared-database.ts";
 import { unansweredError } from "./sqlite-failures.ts";

@@ -3,9 +3,10 @@ import { resolve } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import type { Row, Statement } from "./database.ts";
-import { allRows } from "./sqlite-rows.ts";
-import { SqliteLock } from "./sqlite-lock.ts";
-import type { ToolRequest } from "./tool-messages.ts";
+import { describeOpenFailure, resultCodeOf, resultCodes } from "./sqlite-errors.ts";
+import { allRows } from "./sqlite-file.ts";
+import type { Failure, ToolRequest, TransactionRequest, TransactionResult } from "./sqlite-messages.ts";
+import { SqliteLock } from "./sqlite-open.ts";
 
 interface Open {
   readonly database: DatabaseSync;
@@ -20,21 +21,48 @@ const busyTimeoutMs = 2_000;
 /** A file that changes every time is not opened as immutable any more. */
 const mostReopened = 3;
 
-/**
- * The part of a ToolDatabase that runs in its thread. Opens the file with the first transaction, and throws SQLite's
- * errors.
- */
+/** One SQLite database that this process does not own: the part of a ToolDatabase that runs in its thread. */
 export class ToolFile {
+  readonly opened = null;
   readonly #request: ToolRequest;
   #open: Open | undefined;
   #lock: SqliteLock | undefined;
   #reopened = 0;
 
-  constructor(request: ToolRequest) {
+  private constructor(request: ToolRequest) {
     this.#request = request;
   }
 
-  run(statements: readonly Statement[]): readonly (readonly Row[])[] {
+  static open(request: ToolRequest): ToolFile | Failure {
+    const file = new ToolFile(request);
+    try {
+      file.#run([]);
+      return file;
+    } catch (error) {
+      file.close();
+      return file.#failureOf(error);
+    }
+  }
+
+  /** Each request is a transaction of its own. */
+  commit(requests: readonly TransactionRequest[]): readonly TransactionResult[] {
+    return requests.map(({ id, statements }) => {
+      try {
+        return { id, rows: this.#run(statements) };
+      } catch (error) {
+        return { id, failure: this.#failureOf(error) };
+      }
+    });
+  }
+
+  close(): void {
+    this.#open?.database.close();
+    this.#open = undefined;
+    this.#lock?.release();
+    this.#lock = undefined;
+  }
+
+  #run(statements: readonly Statement[]): readonly (readonly Row[])[] {
     if (this.#request.as === "lock") {
       this.#lock ??= SqliteLock.take(this.#request.file);
       return [];
@@ -55,13 +83,6 @@ export class ToolFile {
       this.#reopened += 1;
       this.close();
     }
-  }
-
-  close(): void {
-    this.#open?.database.close();
-    this.#open = undefined;
-    this.#lock?.release();
-    this.#lock = undefined;
   }
 
   #openFile(): Open {
@@ -96,6 +117,13 @@ export class ToolFile {
     const url = pathToFileURL(resolve(file));
     url.searchParams.set("immutable", "1");
     return opened(new DatabaseSync(url, { readOnly: true }), state);
+  }
+
+  #failureOf(error: unknown): Failure {
+    const { as, file } = this.#request;
+    return as === "lock" && resultCodeOf(error) === resultCodes.busy
+      ? { reason: "in-use" }
+      : describeOpenFailure(error, file);
   }
 
   #isUnchanged({ unchanged }: Open): boolean {

@@ -1,33 +1,33 @@
+import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { recordLimits } from "../model/parse-json.ts";
 import { phrase, type Problem } from "../errors/interpolation.ts";
-import { BodyBudget } from "./body-budget.ts";
-import { discardBody, readBody, type BodyProblem } from "./body.ts";
-import type { Target } from "./delivery-queue.ts";
-import { formProblem, readPosted } from "./posted-record.ts";
-import {
-  RecordIntake,
-  WebhookMemory,
-  type IntakeRules,
-  type Received,
-  type RecordKeeper,
-} from "./record-intake.ts";
-import { isSecret } from "./secret.ts";
+import type { KnownDevice } from "../model/instrument.ts";
+import type { TransactionRecord } from "../model/shapes.ts";
+import { discardBody, formProblem, readBody, readPosted, type BodyProblem } from "./posted-record.ts";
+import type { AcceptRules, RecordPump, Target } from "./pump.ts";
+import type { Room } from "./room.ts";
 
 /** Where the sender sends its secret: in a header, or as the last part of the path. */
 export type SecretRule =
   | { readonly in: "header"; readonly name: string; readonly value: string }
   | { readonly in: "path"; readonly value: string };
 
-export interface WebhookRules extends IntakeRules {
+/** Which records are accepted. */
+export interface WebhookRules extends AcceptRules {
   /** Null: no secret is needed. */
   readonly secret: SecretRule | null;
+  readonly onlyOk: boolean;
+  /** Only records of these devices; none: all. */
+  readonly deviceClientIds: readonly string[];
+  /** What is known of the device with this ID in the cloud, for the record: no record says it. */
+  readonly deviceOf: (deviceClientId: string | null) => KnownDevice;
 }
 
 /** Why a post was refused, for the operator of the receiver; the sender is told less. */
 export type Refusal = "method" | "secret" | "record" | "full" | "store";
 
-export interface WebhookEvents extends Target<Received> {
+export interface WebhookEvents extends Target {
   /**
    * Called for each refused request; `problem` is that of the record, of the store, or that it is no post, as when
    * somebody opens the address in a browser.
@@ -72,46 +72,35 @@ const moreHeaders: Partial<Record<Status, Readonly<Record<string, string>>>> = {
 };
 
 /**
- * Responds to the posts of the cloud's webhook: 204 as soon as the record is in the queue, or with a keeper as soon as
- * it is durable, and before it is processed. The response to a duplicate or an unwanted record is the same.
+ * Responds to the posts of the cloud's webhook: 204 as soon as the pump has accepted the record, and before it is processed. The
+ * response to a duplicate or an unwanted record is the same.
  */
 export class WebhookReceiver {
   readonly #rules: WebhookRules;
   readonly #events: WebhookEvents;
-  readonly #budget: BodyBudget;
-  readonly #intake: RecordIntake;
+  readonly #pump: RecordPump;
+  readonly #bodies: Room;
   #isClosed = false;
 
   /**
-   * `memory` is that of the receiver before this one; `budget` may be shared with others. Accepts records, but passes
-   * none on before `resume`.
+   * `pump` is that of the receiver before this one; `bodies` is the room for bodies that are being received, and may be shared with
+   * others. Accepts records, but passes none on before `resume`.
    */
-  constructor(
-    rules: WebhookRules,
-    events: WebhookEvents,
-    memory = new WebhookMemory(),
-    budget = new BodyBudget(),
-    keeper?: RecordKeeper,
-  ) {
+  constructor(rules: WebhookRules, events: WebhookEvents, pump: RecordPump, bodies: Room) {
     this.#rules = rules;
     this.#events = events;
-    this.#budget = budget;
-    this.#intake = new RecordIntake(rules, memory, keeper);
-  }
-
-  /** How many records were accepted and not delivered yet. */
-  get waiting(): number {
-    return this.#intake.waiting;
+    this.#pump = pump;
+    this.#bodies = bodies;
   }
 
   /** Passes on the waiting records, and from now on those that arrive. */
   resume(): void {
-    this.#intake.resume(this.#events);
+    this.#pump.resume(this.#events);
   }
 
   /** Accepts records that arrive, and lets them wait. */
   hold(): void {
-    this.#intake.hold();
+    this.#pump.hold();
   }
 
   /** Responds to one request. `lastPart` is the part of the path behind the address. Never rejects. */
@@ -158,7 +147,7 @@ export class WebhookReceiver {
       this.#events.refused("record", form);
       return 415;
     }
-    const body = await readBody(request, longestBodyBytes, bodyWithinMs, this.#budget);
+    const body = await readBody(request, longestBodyBytes, bodyWithinMs, this.#bodies);
     if (body === null) {
       return null;
     }
@@ -175,12 +164,28 @@ export class WebhookReceiver {
       this.#events.refused("record", posted.problem);
       return 400;
     }
-    const notTaken = await this.#intake.take(posted);
+    if (!this.#isWanted(posted.record)) {
+      return 204;
+    }
+    const record = this.#complete(posted.record);
+    const notTaken = await this.#pump.accept({ ...posted, record }, this.#rules);
     if (notTaken === null) {
       return 204;
     }
     this.#events.refused(notTaken.refusal, "problem" in notTaken ? notTaken.problem : undefined);
     return 503;
+  }
+
+  #isWanted({ ok, deviceClientId }: TransactionRecord): boolean {
+    const { onlyOk, deviceClientIds } = this.#rules;
+    const device = deviceClientId?.toLowerCase() ?? "";
+    return (ok || !onlyOk) && (deviceClientIds.length === 0 || deviceClientIds.includes(device));
+  }
+
+  #complete(record: TransactionRecord): TransactionRecord {
+    const { name, instrument } = this.#rules.deviceOf(record.deviceClientId);
+    const { serialNumber, certificate } = instrument;
+    return { ...record, device: name, deviceSerialNumber: serialNumber, deviceCertificate: certificate };
   }
 
   #isAllowed({ headers }: IncomingMessage, lastPart: string | undefined): boolean {
@@ -189,6 +194,12 @@ export class WebhookReceiver {
       return true;
     }
     const given = secret.in === "path" ? lastPart : headers[secret.name];
-    return isSecret(typeof given === "string" ? given : undefined, secret.value);
+    const text = typeof given === "string" ? given : "";
+    // Digests of both are compared, so that the time reveals neither how much of the given secret is right nor the length of the right one.
+    return timingSafeEqual(sha256(text), sha256(secret.value)) && given !== undefined;
   }
+}
+
+function sha256(text: string): Buffer {
+  return createHash("sha256").update(text, "utf8").digest();
 }

@@ -33,7 +33,6 @@ export async function bundle(path: string): Promise<string> {
     entryPoints: {
       [name]: join(repository, path),
       "sqlite-thread": join(repository, "src/database/sqlite-thread.ts"),
-      "tool-thread": join(repository, "src/database/tool-thread.ts"),
     },
     outdir,
     bundle: true,

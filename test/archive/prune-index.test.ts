@@ -6,7 +6,7 @@ import { encodeLine } from "../../src/vault/files/checked-lines.ts";
 import { openPlace } from "../../src/vault/maintenance/open-place.ts";
 import { pruneIndexes } from "../../src/vault/maintenance/prune-index.ts";
 import { ToolDatabase, ToolThread } from "../../src/database/tool-database.ts";
-import type { ToolRequest } from "../../src/database/tool-messages.ts";
+import type { ToolRequest } from "../../src/database/sqlite-messages.ts";
 import { withFolder } from "../media/support.ts";
 import { rowsIn } from "../support/rows.ts";
 import { useCredentials } from "../support/s3-servers.ts";

@@ -13,7 +13,7 @@ import { JobRunner } from "../../src/jobs/job-runner.ts";
 import type { RunnerOptions } from "../../src/jobs/run/runner-options.ts";
 import { missingMedia } from "../../src/cloud/expected-media.ts";
 import type { Worker } from "../../src/database/worker-lease.ts";
-import { RecordArrivals } from "../../src/database/record-arrivals.ts";
+import { RecordArrivals } from "../../src/database/inbox.ts";
 import { withFolder } from "../media/support.ts";
 import { ScheduledBucket, type MemoryObjects } from "./memory-bucket.ts";
 import type { MemoryDatabase } from "./memory-databases.ts";

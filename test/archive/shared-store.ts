@@ -1,4 +1,4 @@
-import { RecordArrivals } from "../../src/database/record-arrivals.ts";
+import { RecordArrivals } from "../../src/database/inbox.ts";
 import { readS3Url } from "../../src/vault/s3/bucket-address.ts";
 import type { Database } from "../../src/database/database.ts";
 import type { BucketLocation, FilesLocation } from "../../src/vault/files-location.ts";

@@ -4,7 +4,7 @@ import type { Manifest } from "../../src/vault/packages/manifest.ts";
 import type { DatabaseLocation } from "../../src/database/database-location.ts";
 import { databaseText } from "../../src/database/database-location.ts";
 import type { FilesLocation } from "../../src/vault/files-location.ts";
-import { RecordArrivals } from "../../src/database/record-arrivals.ts";
+import { RecordArrivals } from "../../src/database/inbox.ts";
 import { SharedDatabase } from "../../src/database/shared-database.ts";
 import type { StoreDatabases } from "../../src/database/store-databases.ts";
 import { Store } from "../../src/vault/store.ts";

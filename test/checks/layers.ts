@@ -166,12 +166,17 @@ export const layers: readonly Layer[] = [
     note: "from a message to a package, and where packages are, in a folder or a bucket; the cloud is used only through their own interfaces",
   },
   {
+    name: "src/webhook",
+    may: ["src/database", ...basics],
+    modules: withoutNodeRed,
+    note: "takes in the cloud's records and hands them to the flow; without a store it uses no database",
+  },
+  {
     name: "src/database",
     may: [packageFiles, ...basics],
     modules: withoutNodeRed,
     note: "SQLite, in its own thread, and PostgreSQL",
   },
-  { name: "src/webhook", may: basics, modules: withoutNodeRed, note: "the intake of the cloud's records" },
   { name: "src/scan", may: basics, modules: withoutNodeRed, note: "reads barcodes; pure functions" },
   {
     name: "src/billing",

@@ -7,8 +7,7 @@ import { DatabaseSync } from "node:sqlite";
 import { setImmediate } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
 import { isDimensionerError } from "../../src/errors/dimensioner-error.ts";
-import type { ThreadMessage } from "../../src/database/sqlite-messages.ts";
-import { SqliteThreads } from "../../src/database/sqlite-threads.ts";
+import { SqliteThreads, type SqliteThread } from "../../src/database/sqlite-threads.ts";
 import { Store } from "../../src/vault/store.ts";
 import { StoreDatabases, type DatabaseLease } from "../../src/database/store-databases.ts";
 
@@ -20,18 +19,24 @@ class WatchedThreads extends SqliteThreads {
   readonly answered = this.#answered.promise;
   readonly givenBack = this.#givenBack.promise;
 
-  override take(): Worker {
+  override take(): SqliteThread {
     this.taken += 1;
-    const worker = super.take();
-    return worker.on("message", (message: ThreadMessage) => {
-      if (message !== "closed" && "results" in message) {
+    const thread = super.take();
+    const open = thread.open.bind(thread);
+    thread.open = async (request) => {
+      const database = await open(request);
+      const run: typeof database.run = async (...given) => {
+        const rows = await database.run(...given);
         this.#answered.resolve();
-      }
-    });
+        return rows;
+      };
+      return { ...database, run };
+    };
+    return thread;
   }
 
-  override giveBack(worker: Worker): void {
-    super.giveBack(worker);
+  override giveBack(thread: SqliteThread): void {
+    super.giveBack(thread);
     this.#givenBack.resolve();
   }
 }

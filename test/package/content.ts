@@ -6,7 +6,7 @@ const allowed: readonly RegExp[] = [
   /^(?:package\.json|LICENSE|README\.md|CHANGELOG\.md)$/,
   /^docs\/(?!benchmarks|faults)[a-z0-9.-]+\.(?:md|json)$/,
   /^examples\/\d\d [^/]+\.json$/,
-  /^dist\/src\/(?:index|simulator\/index|cli\/dimensioner|evidence\/evidence-thread|vault\/maintenance\/hash-thread|database\/(?:sqlite|tool)-thread)\.js$/,
+  /^dist\/src\/(?:index|simulator\/index|cli\/dimensioner|evidence\/evidence-thread|vault\/maintenance\/hash-thread|database\/sqlite-thread)\.js$/,
   /^dist\/THIRD-PARTY\.txt$/,
   /^dist\/shared\/[A-Z0-9]+\.js$/,
   /^dist\/nodes\/nodes\.js$/,

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { Client } from "pg";
 import { readDatabaseHost } from "../../src/rules/addresses.ts";
-import { addressOfServer, connectionTo, readPostgresUrl } from "../../src/database/postgres-address.ts";
+import { addressOfServer, readPostgresUrl } from "../../src/database/postgres-address.ts";
+import { connectionTo } from "../../src/database/postgres-connection.ts";
 
 describe("the host of a PostgreSQL database", () => {
   const accepted = {

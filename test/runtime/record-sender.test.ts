@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import type { Node, NodeAPI, NodeMessage } from "node-red";
 import { FlowsEvent } from "../../src/runtime/config/flows-event.ts";
 import { RecordSender } from "../../src/runtime/webhook/record-sender.ts";
-import type { Received } from "../../src/webhook/record-intake.ts";
+import type { Received } from "../../src/webhook/posted-record.ts";
 import { holdUp } from "../support/hold-up.ts";
 import { nodeRedMajor } from "../support/node-red.ts";
 

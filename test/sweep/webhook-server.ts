@@ -3,7 +3,8 @@ import { createServer, request, type IncomingMessage, type Server } from "node:h
 import { text } from "node:stream/consumers";
 import { unknownDevice } from "../../src/model/instrument.ts";
 import { WebhookReceiver } from "../../src/webhook/receiver.ts";
-import { WebhookMemory } from "../../src/webhook/record-intake.ts";
+import { RecordPump } from "../../src/webhook/pump.ts";
+import { Room } from "../../src/webhook/room.ts";
 import { listen } from "../support/servers.ts";
 
 const rules = {
@@ -20,7 +21,7 @@ export class WebhookServer {
   readonly port: number;
   readonly delivered: string[] = [];
   readonly #server: Server;
-  readonly #memory = new WebhookMemory();
+  readonly #pump = new RecordPump();
   #receiver: WebhookReceiver;
 
   private constructor(server: Server, port: number) {
@@ -56,7 +57,8 @@ export class WebhookServer {
         unreached: () => [],
         refused: () => undefined,
       },
-      this.#memory,
+      this.#pump,
+      new Room(),
     );
     receiver.resume();
     return receiver;

@@ -3,14 +3,14 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import { connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
-import { BodyBudget } from "../../src/webhook/body-budget.ts";
-import { discardBody, readBody } from "../../src/webhook/body.ts";
+import { discardBody, readBody } from "../../src/webhook/posted-record.ts";
+import { Room } from "../../src/webhook/room.ts";
 import { holdUp } from "../support/hold-up.ts";
 
 describe("reading the body of a post", () => {
   let server: Server;
   let socket: Socket;
-  const budget = new BodyBudget();
+  const room = new Room();
 
   /** A request that has announced 100 bytes and sent these. */
   const receive = async (sent: string): Promise<IncomingMessage> => {
@@ -34,51 +34,49 @@ describe("reading the body of a post", () => {
   });
 
   it("gives up a body that does not come to its end in time", async () => {
-    assert.equal(await readBody(await receive("{"), 1000, 20, budget), 408);
+    assert.equal(await readBody(await receive("{"), 1000, 20, room), 408);
   });
 
   it("takes a body that came in time to a process that is held up", async () => {
-    const body = readBody(await receive("{"), 1000, 300, budget);
+    const body = readBody(await receive("{"), 1000, 300, room);
     socket.write("x".repeat(99));
     holdUp(500);
     assert.deepEqual(await body, Buffer.from(`{${"x".repeat(99)}`));
   });
 
   it("gives up a body that goes on after the limit, before its end", async () => {
-    assert.equal(await readBody(await receive("x".repeat(20)), 10, 60_000, budget), 413);
+    assert.equal(await readBody(await receive("x".repeat(20)), 10, 60_000, room), 413);
   });
 
   it("refuses a body where as many are under way as may be, or as many bytes, and gives the room back", async () => {
-    const small = new BodyBudget({ bodies: 1, bytes: 50 });
+    const few = { items: 1, bytes: 50 };
     const request = await receive("x".repeat(40));
-    const first = readBody(request, 1000, 60_000, small);
-    assert.equal(await readBody(request, 1000, 60_000, small), 503, "a second body");
+    const first = readBody(request, 1000, 60_000, room, few);
+    assert.equal(await readBody(request, 1000, 60_000, room, few), 503, "a second body");
     socket.write("x".repeat(20));
     assert.equal(await first, 503, "too many bytes");
     socket.destroy();
-    const next = readBody(await receive("x".repeat(40)), 1000, 60_000, small);
+    const next = readBody(await receive("x".repeat(40)), 1000, 60_000, room, few);
     socket.write("x".repeat(10));
     socket.destroy();
     assert.equal(await next, null, "the sender is gone");
-    assert.ok(small.open() !== undefined);
+    assert.equal(room.items, 0);
   });
 
-  it("has room for 500 bodies, and for 32 MB of them, where no other limit is given", () => {
-    const usual = new BodyBudget();
-    const rooms = Array.from({ length: 500 }, () => usual.open());
-    assert.ok(!rooms.includes(undefined));
-    assert.equal(usual.open(), undefined);
-    assert.deepEqual(
-      rooms.slice(0, 33).map((room) => room?.take(1_000_000)),
-      Array.from({ length: 33 }, (_, index) => index < 32),
-    );
-    rooms[0]?.close();
-    assert.equal(usual.open()?.take(1_000_000), true);
+  it("has room for 500 bodies, and for 32 MB of them, where no other limit is given", async () => {
+    const bodies = new Room();
+    Array.from({ length: 499 }).forEach(() => bodies.take(0));
+    const request = await receive("{");
+    const last = readBody(request, 1000, 60_000, bodies);
+    assert.equal(await readBody(request, 1000, 60_000, bodies), 503, "one more");
+    bodies.take(32_000_000 - 99, 0);
+    socket.write("x".repeat(99));
+    assert.equal(await last, 503, "one byte more");
   });
 
   it("puts a body together that comes a byte at a time", async () => {
     const request = await receive("");
-    const body = readBody(request, 1000, 60_000, budget);
+    const body = readBody(request, 1000, 60_000, room);
     const text = Array.from({ length: 100 }, (_, index) => String(index % 10)).join("");
     for (const byte of text) {
       request.emit("data", Buffer.from(byte));
@@ -106,8 +104,8 @@ describe("reading the body of a post", () => {
       const request = await receive("x".repeat(100));
       await text(request);
       Object.assign(request, { body });
-      assert.deepEqual(await readBody(request, 100, 1000, budget), Buffer.from(bytes));
-      assert.equal(await readBody(request, 2, 1000, budget), 413);
+      assert.deepEqual(await readBody(request, 100, 1000, room), Buffer.from(bytes));
+      assert.equal(await readBody(request, 2, 1000, room), 413);
       socket.destroy();
     }
   });
@@ -116,6 +114,6 @@ describe("reading the body of a post", () => {
     const request = await receive("x".repeat(100));
     await text(request);
     Object.assign(request, { body: JSON.parse("[".repeat(100_000) + "]".repeat(100_000)) as unknown });
-    assert.equal(await readBody(request, 1_000_000, 1000, budget), 400);
+    assert.equal(await readBody(request, 1_000_000, 1000, room), 400);
   });
 });

@@ -1,18 +1,14 @@
 import assert from "node:assert/strict";
 import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
-import { StoredRecords } from "../../src/runtime/webhook/stored-records.ts";
 import type { Database } from "../../src/database/database.ts";
-import { Inbox } from "../../src/database/inbox.ts";
-import { RecordArrivals } from "../../src/database/record-arrivals.ts";
-import { WebhookMemory } from "../../src/webhook/record-intake.ts";
+import { Inbox, RecordArrivals } from "../../src/database/inbox.ts";
+import { RecordPump, type Target } from "../../src/webhook/pump.ts";
+import type { StoreUse } from "../../src/webhook/stored-records.ts";
 import { describeDatabases } from "../database/databases.ts";
 import { Hours } from "../database/hours.ts";
 import type { TestDatabase } from "../database/support.ts";
 
-type Callbacks = Pick<
-  ConstructorParameters<typeof StoredRecords>[1],
-  "handOn" | "onTrouble" | "onReady" | "onTooOld"
->;
+type Callbacks = Pick<StoreUse, "onTrouble" | "onReady" | "onTooOld"> & Pick<Target, "deliver">;
 
 const dayMs = 24 * 3_600_000;
 const daysAgo = (days: number): string => new Date(Date.now() - days * dayMs).toISOString();
@@ -39,9 +35,13 @@ describeDatabases("old records of a webhook", (open) => {
       },
     ]);
   /** The records as a node keeps them in this database. */
-  const openIn = (database: Database, given: Partial<Callbacks> = {}): StoredRecords => {
-    const records = new StoredRecords(
-      {
+  const openIn = (
+    database: Database,
+    { deliver = () => undefined, ...given }: Partial<Callbacks> = {},
+    pump = new RecordPump(),
+  ): (() => Promise<void>) => {
+    const close = pump.open({
+      store: {
         databaseKey: "store",
         lease: async () => ({
           database,
@@ -50,19 +50,15 @@ describeDatabases("old records of a webhook", (open) => {
           release: async () => undefined,
         }),
       },
-      {
-        nodeId: "node",
-        runId: "run",
-        progress: new WebhookMemory().storedIn("store"),
-        handOn: () => undefined,
-        onReady: () => undefined,
-        onTooOld: () => undefined,
-        onTrouble: () => undefined,
-        ...given,
-      },
-    );
-    records.open();
-    return records;
+      nodeId: "node",
+      runId: "run",
+      onReady: () => undefined,
+      onTooOld: () => undefined,
+      onTrouble: () => undefined,
+      ...given,
+    });
+    pump.resume({ deliver, unreached: () => [] });
+    return close;
   };
   const untilLeft = async (count: number): Promise<void> => {
     for (;;) {
@@ -78,12 +74,12 @@ describeDatabases("old records of a webhook", (open) => {
     await add(1, daysAgo(91), null);
     await add(1, daysAgo(89), daysAgo(88));
     await add(2_500, daysAgo(91), daysAgo(90));
-    const records = openIn(test.database);
+    const close = openIn(test.database);
     await untilLeft(2);
     await add(2_500, daysAgo(91), daysAgo(90));
     hours.pass();
     await untilLeft(2);
-    await records.close();
+    await close();
   });
 
   /** Records of a run before: one that was sent eight days ago, and one that was never sent. */
@@ -98,12 +94,12 @@ describeDatabases("old records of a webhook", (open) => {
 
   it("are counted if they were sent more than a week ago", async () => {
     await leaveTwo();
-    let records: StoredRecords | undefined;
+    let close: (() => Promise<void>) | undefined;
     const tooOld = await new Promise((onTooOld, reject) => {
-      records = openIn(test.database, { onTooOld, onTrouble: reject });
+      close = openIn(test.database, { onTooOld, onTrouble: reject });
     });
     assert.equal(tooOld, 1);
-    await records?.close();
+    await close?.();
   });
 
   it("hold up no other record while they are counted, also where that fails", async () => {
@@ -122,17 +118,30 @@ describeDatabases("old records of a webhook", (open) => {
     };
     const out: string[] = [];
     const troubles: unknown[] = [];
-    const records = openIn(database, {
-      handOn: ({ record }) => void out.push(record.transactionId),
-      onReady: () => void out.push("ready"),
-      onTrouble: (error) => void troubles.push(error),
-    });
+    const pump = new RecordPump();
+    const close = openIn(
+      database,
+      {
+        deliver: ({ record }) => void out.push(record.transactionId),
+        onReady: () => void out.push("ready"),
+        onTrouble: (error) => void troubles.push(error),
+      },
+      pump,
+    );
+    const untilOut = async (count: number): Promise<void> => {
+      while (out.length < count) {
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    };
     await asked.promise;
-    assert.deepEqual(out, ["2", "ready"]);
+    await untilOut(2);
+    assert.deepEqual(out.toSorted(), ["2", "ready"]);
     counted.reject(new Error("it takes too long"));
-    const next = await records.keep(decodeTransactionRecord({ id: 3, errorCode: 0 }), 0);
-    assert.equal(next?.record.transactionId, "3");
+    const posted = { record: decodeTransactionRecord({ id: 3, errorCode: 0 }), ids: ["3"], bytes: 1 };
+    assert.equal(await pump.accept(posted, { dedupeMs: 0, queueLimit: 10 }), null);
+    await untilOut(3);
+    assert.equal(out.at(-1), "3");
     assert.deepEqual(troubles, []);
-    await records.close();
+    await close();
   });
 });

@@ -8,7 +8,8 @@ import { inEnglish } from "../../src/errors/interpolation.ts";
 import { unknownDevice } from "../../src/model/instrument.ts";
 import type { TransactionRecord } from "../../src/model/shapes.ts";
 import { WebhookReceiver, type WebhookRules } from "../../src/webhook/receiver.ts";
-import { WebhookMemory } from "../../src/webhook/record-intake.ts";
+import { RecordPump } from "../../src/webhook/pump.ts";
+import { Room } from "../../src/webhook/room.ts";
 
 const secret = "pa55-Wort/ä";
 const header = "x-webhook-secret";
@@ -30,11 +31,13 @@ describe("the receiver of a webhook", () => {
   };
   let server: Server;
   let receiver: WebhookReceiver;
+  let pump: RecordPump;
   let got: TransactionRecord[];
   let refused: string[];
   let port: number;
 
-  const open = (given: Partial<WebhookRules> = {}, memory = new WebhookMemory()): void => {
+  const open = (given: Partial<WebhookRules> = {}, used = new RecordPump()): void => {
+    pump = used;
     receiver = new WebhookReceiver(
       { ...rules, ...given },
       {
@@ -42,7 +45,8 @@ describe("the receiver of a webhook", () => {
         unreached: () => [],
         refused: (refusal, problem) => void refused.push(`${refusal} ${inEnglish(problem ?? "")}`.trim()),
       },
-      memory,
+      pump,
+      new Room(),
     );
     receiver.resume();
   };
@@ -129,14 +133,13 @@ describe("the receiver of a webhook", () => {
   });
 
   it("answers 503 with Retry-After when the queue is full, and takes the same record later", async () => {
-    const memory = new WebhookMemory();
-    open({ queueLimit: 0 }, memory);
+    open({ queueLimit: 0 });
     const full = await post({ id: 1 });
     assert.equal(full.status, 503);
     assert.match(full.headers["retry-after"] ?? "", /^\d+$/);
     assert.deepEqual(refused, ["full"]);
     receiver.close();
-    open({}, memory);
+    open({}, pump);
     assert.equal((await post({ id: 1 })).status, 204);
     assert.equal(got.length, 1);
   });
@@ -151,7 +154,7 @@ describe("the receiver of a webhook", () => {
     assert.equal(taken, 32);
     assert.deepEqual(refused, ["full"]);
     receiver.resume();
-    while (receiver.waiting > 0) {
+    while (pump.waiting > 0) {
       await turn();
     }
     assert.equal((await large(taken)).status, 204);

@@ -3,16 +3,16 @@ import { EventEmitter, once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { unknownDevice } from "../../src/model/instrument.ts";
-import type { LeftOver } from "../../src/runtime/webhook/left-over-records.ts";
-import { StoredRecords } from "../../src/runtime/webhook/stored-records.ts";
 import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
 import type { Database } from "../../src/database/database.ts";
 import type { DatabaseLease } from "../../src/database/store-databases.ts";
 import { WebhookReceiver } from "../../src/webhook/receiver.ts";
-import { WebhookMemory, type Received } from "../../src/webhook/record-intake.ts";
-import { Inbox } from "../../src/database/inbox.ts";
+import type { Received } from "../../src/webhook/posted-record.ts";
+import { RecordPump } from "../../src/webhook/pump.ts";
+import { Room } from "../../src/webhook/room.ts";
+import type { LeftOver } from "../../src/webhook/stored-records.ts";
+import { Inbox, RecordArrivals } from "../../src/database/inbox.ts";
 import type { Worker } from "../../src/database/worker-lease.ts";
-import { RecordArrivals } from "../../src/database/record-arrivals.ts";
 import { openTestDatabase, type TestDatabase } from "../database/support.ts";
 
 /** A database whose answers can be held back: what it was asked for is done, and nobody knows yet. */
@@ -75,14 +75,14 @@ class HeldDatabase implements Database {
 describe("a webhook's records in a store", () => {
   let test: TestDatabase;
   let database: HeldDatabase;
-  let memory: WebhookMemory;
+  let pump: RecordPump;
   let server: Server;
   let url: string;
   const out: Received[] = [];
   let mostWaiting = 0;
   const refused: string[] = [];
   let onOut: () => void = () => undefined;
-  let parts: { records: StoredRecords; receiver: WebhookReceiver };
+  let parts: { close: () => Promise<void>; receiver: WebhookReceiver };
   let leases = 0;
   const released = new EventEmitter();
   /** The store of the node that is started next. */
@@ -94,21 +94,14 @@ describe("a webhook's records in a store", () => {
   /** One life of a node; resolves when what was left over has been handed on. */
   async function start(runId: string): Promise<LeftOver> {
     const { promise, resolve } = Promise.withResolvers<LeftOver>();
-    const records = new StoredRecords(
-      { databaseKey: file, lease },
-      {
-        nodeId: "node",
-        runId,
-        progress: memory.storedIn(file),
-        handOn: (received, bytes) => {
-          memory.queue.push(received, bytes);
-          mostWaiting = Math.max(mostWaiting, memory.queue.size);
-        },
-        onTrouble: () => undefined,
-        onReady: resolve,
-        onTooOld: () => undefined,
-      },
-    );
+    const close = pump.open({
+      store: { databaseKey: file, lease },
+      nodeId: "node",
+      runId,
+      onTrouble: () => undefined,
+      onReady: resolve,
+      onTooOld: () => undefined,
+    });
     const receiver = new WebhookReceiver(
       {
         secret: null,
@@ -120,20 +113,18 @@ describe("a webhook's records in a store", () => {
       },
       {
         deliver: (received) => {
+          mostWaiting = Math.max(mostWaiting, pump.waiting);
           out.push(received);
-          records.delivered(received);
           onOut();
         },
         unreached: () => [],
         refused: (refusal) => void refused.push(refusal),
       },
-      memory,
-      undefined,
-      records,
+      pump,
+      new Room(),
     );
-    parts = { records, receiver };
+    parts = { close, receiver };
     receiver.resume();
-    records.open();
     return promise;
   }
   const post = async (id: number | string): Promise<number> => {
@@ -171,7 +162,7 @@ describe("a webhook's records in a store", () => {
         },
       };
     };
-    memory = new WebhookMemory();
+    pump = new RecordPump();
     server = createServer((request, response) => void parts.receiver.receive(request, response, undefined));
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
@@ -179,7 +170,7 @@ describe("a webhook's records in a store", () => {
   });
   afterEach(async () => {
     parts.receiver.close();
-    await parts.records.close();
+    await parts.close();
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
     await test.close();
@@ -188,14 +179,14 @@ describe("a webhook's records in a store", () => {
   it("releases the database when it is closed, also where that is opened only afterwards", async () => {
     await start("run 1");
     assert.equal(leases, 1);
-    await parts.records.close();
+    await parts.close();
     assert.equal(leases, 0);
     const { promise: opening, resolve: open } = Promise.withResolvers<void>();
     const before = lease;
     lease = () => opening.then(before);
     void start("run 1");
     // A disk that hangs holds up no deploy.
-    await parts.records.close();
+    await parts.close();
     const opened = once(released, "release");
     open();
     await opened;
@@ -240,20 +231,17 @@ describe("a webhook's records in a store", () => {
     database.unanswered = isInsert;
     assert.deepEqual([await post(3), await post(3), await post(4)], [503, 204, 204]);
     assert.deepEqual(await untilOut(4), ["1", "2", "3", "4"]);
-    await parts.records.close();
+    await parts.close();
     await start("run 1");
     assert.equal(await post(5), 204);
     assert.deepEqual(await untilOut(5), ["1", "2", "3", "4", "5"]);
   });
 
   it("hands on what an earlier run has left, then what came meanwhile, in order and each once", async () => {
-    await start("run 1");
+    const inbox = new Inbox(test.database, { nodeId: "node", runId: "run 1" });
     for (let id = 1; id <= 1_200; id += 1) {
-      await parts.records.keep(recordOf(id), 0);
+      await inbox.add(recordOf(id), 0);
     }
-    await parts.records.close();
-    memory = new WebhookMemory();
-    out.length = 0;
     const ready = start("run 2");
     const posts = [1201, 1202, 1203].map(post);
     assert.deepEqual(await Promise.all(posts), [204, 204, 204]);
@@ -275,7 +263,7 @@ describe("a webhook's records in a store", () => {
     first.receiver.hold();
     assert.deepEqual(await Promise.all([1, 2, 3].map(post)), [204, 204, 204]);
     first.receiver.close();
-    await first.records.close();
+    await first.close();
     await start("run 1");
     assert.deepEqual((await untilOut(3)).toSorted(), ["1", "2", "3"]);
     assert.equal(await post(4), 204);
@@ -296,7 +284,7 @@ describe("a webhook's records in a store", () => {
       const posted = post(1);
       await held;
       first.receiver.close();
-      const closed = first.records.close();
+      const closed = first.close();
       database.release();
       await closed;
       await start("run 1");
@@ -316,7 +304,7 @@ describe("a webhook's records in a store", () => {
       parts.receiver.hold();
       assert.equal(await post(1), 204);
       parts.receiver.close();
-      await parts.records.close();
+      await parts.close();
       [file, database] = ["other", new HeldDatabase(other.database)];
       await start("run 1");
       assert.deepEqual(await untilOut(2), ["1", "7"]);
@@ -327,8 +315,32 @@ describe("a webhook's records in a store", () => {
           { store: "other", recordId: left },
         ],
       );
-      await parts.records.close();
+      await parts.close();
       assert.deepEqual((await inbox.unsent(0, 1)).records.length, 1, "another run sends it again");
+    } finally {
+      await other.close();
+    }
+  });
+
+  it("brings out in order all that was accepted while the flows stopped, also if the next node has another store", async () => {
+    const other = await openTestDatabase();
+    try {
+      await start("run 1");
+      parts.receiver.hold();
+      const ids = Array.from({ length: 80 }, (_, index) => String(index + 1));
+      for (const id of ids) {
+        assert.equal(await post(id), 204);
+      }
+      parts.receiver.close();
+      await parts.close();
+      [file, database] = ["other", new HeldDatabase(other.database)];
+      await start("run 1");
+      assert.deepEqual(await untilOut(80), ids);
+      assert.equal(await post("last"), 204);
+      assert.equal((await untilOut(81)).at(-1), "last");
+      while (pump.waiting > 0) {
+        await new Promise((resolve) => setImmediate(resolve));
+      }
     } finally {
       await other.close();
     }
@@ -338,9 +350,9 @@ describe("a webhook's records in a store", () => {
     await start("run 1");
     assert.deepEqual([await post(1), await post(2)], [204, 204]);
     await untilOut(2);
-    assert.equal(await parts.records.handled("1", { billable: null, scan: null }), 1);
-    await parts.records.close();
-    memory = new WebhookMemory();
+    assert.equal(await pump.handled("1", { billable: null, scan: null }), 1);
+    await parts.close();
+    pump = new RecordPump();
     out.length = 0;
     assert.equal((await start("run 2")).resumed, 1);
     assert.deepEqual(await untilOut(1), ["2"]);
@@ -354,9 +366,9 @@ describe("a webhook's records in a store", () => {
     assert.deepEqual([await post(1), await post(2)], [204, 204]);
     await untilOut(2);
     for (const isEnded of [false, true]) {
-      await parts.records.close();
+      await parts.close();
       await sql(`UPDATE workers SET lease_until = '${isEnded ? "" : "9999"}' WHERE worker_id = 'one'`);
-      memory = new WebhookMemory();
+      pump = new RecordPump();
       worker = { id: "two", isAlone: false };
       const { resumed } = await start("run two");
       assert.ok(isEnded || (resumed === 0 && out.length === 2));
@@ -375,8 +387,8 @@ describe("a webhook's records in a store", () => {
     await start("run one");
     assert.equal(await post(1), 204);
     await untilOut(1);
-    await parts.records.close();
-    memory = new WebhookMemory();
+    await parts.close();
+    pump = new RecordPump();
     worker = { id: "two", isAlone: false };
     await start("run two");
     database.unanswered = ({ sql: text }) => text.startsWith("UPDATE records SET worker_id");

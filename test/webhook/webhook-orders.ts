@@ -1,10 +1,8 @@
 import assert from "node:assert/strict";
-import { unknownDevice } from "../../src/model/instrument.ts";
 import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
-import { StoredRecords } from "../../src/runtime/webhook/stored-records.ts";
 import type { Database } from "../../src/database/database.ts";
-import { RecordArrivals } from "../../src/database/record-arrivals.ts";
-import { RecordIntake, WebhookMemory, type Received } from "../../src/webhook/record-intake.ts";
+import { RecordArrivals } from "../../src/database/inbox.ts";
+import { RecordPump } from "../../src/webhook/pump.ts";
 import { MemoryDatabase } from "../archive/memory-databases.ts";
 import { runInOrder } from "../archive/scheduled-process.ts";
 import { scheduledDatabase, type Choose, type Scheduler } from "../archive/scheduler.ts";
@@ -17,9 +15,7 @@ const posts = 2;
 const soonMs = 60_000;
 
 interface Node {
-  readonly intake: RecordIntake;
-  readonly stored: StoredRecords;
-  readonly delivers: { deliver(received: Received): void; unreached(): readonly Received[] };
+  readonly close: () => Promise<void>;
   isClosed: boolean;
 }
 
@@ -43,7 +39,7 @@ export async function runWebhookOrder(choose: Choose): Promise<number> {
 class WebhookRun {
   readonly #scheduler: Scheduler;
   readonly #choose: Choose;
-  readonly #memory = new WebhookMemory();
+  readonly #pump = new RecordPump();
   readonly #out: string[] = [];
   readonly #accepted = new Set<string>();
   readonly #sqlite = new MemoryDatabase();
@@ -59,7 +55,7 @@ class WebhookRun {
   }
 
   async run(): Promise<number> {
-    this.#start(this.#node);
+    this.#start();
     const ids = Array.from({ length: records }, (_, index) => String(index + 1));
     const acts = [...ids.map((id) => this.#send(id)), this.#deployAll()];
     await this.#scheduler.runUntil(Promise.all(acts));
@@ -95,9 +91,10 @@ class WebhookRun {
 
   /** Returns whether the record was accepted. A closed node refuses it before it is kept. */
   async #post(id: string): Promise<boolean> {
-    const { intake, isClosed } = this.#node;
+    const { isClosed } = this.#node;
     const record = decodeTransactionRecord({ id, errorCode: 0 });
-    if (isClosed || (await intake.take({ record, ids: [id], bytes: 1 })) !== null) {
+    const rules = { dedupeMs: 3_600_000, queueLimit: 100 };
+    if (isClosed || (await this.#pump.accept({ record, ids: [id], bytes: 1 }, rules)) !== null) {
       return false;
     }
     this.#accepted.add(id);
@@ -107,39 +104,31 @@ class WebhookRun {
   /** As Node-RED does it: the flows stop, the node is closed, the next one is made, and the flows start. */
   async #deployAll(): Promise<void> {
     for (let count = 0; count < deploys; count++) {
-      await this.#scheduler.schedule("deploy", () => this.#node.intake.hold());
+      await this.#scheduler.schedule("deploy", () => this.#pump.hold());
       this.#node.isClosed = true;
-      await this.#node.stored.close();
+      await this.#node.close();
       this.#node = await this.#scheduler.schedule("the next node", () => this.#construct());
-      await this.#scheduler.schedule("the flows start", () => this.#start(this.#node));
+      await this.#scheduler.schedule("the flows start", () => this.#start());
     }
   }
 
   #construct(): Node {
-    const stored = new StoredRecords(
-      { databaseKey: "store", lease: () => this.#lease() },
-      {
-        nodeId: "node",
-        runId: "run",
-        progress: this.#memory.storedIn("store"),
-        handOn: (received) => this.#memory.queue.push(received, 1),
-        onTrouble: () => undefined,
-        onReady: () => undefined,
-        onTooOld: () => undefined,
-      },
-    );
-    const rules = { dedupeMs: 3_600_000, queueLimit: 100, onlyOk: false, deviceClientIds: [] };
-    const intake = new RecordIntake({ ...rules, deviceOf: () => unknownDevice }, this.#memory, stored);
-    const deliver = (received: Received): void => {
-      this.#out.push(received.record.transactionId);
-      stored.delivered(received);
-    };
-    return { intake, stored, delivers: { deliver, unreached: () => [] }, isClosed: false };
+    const close = this.#pump.open({
+      store: { databaseKey: "store", lease: () => this.#lease() },
+      nodeId: "node",
+      runId: "run",
+      onTrouble: () => undefined,
+      onReady: () => undefined,
+      onTooOld: () => undefined,
+    });
+    return { close, isClosed: false };
   }
 
-  #start({ intake, stored, delivers }: Node): void {
-    intake.resume(delivers);
-    stored.open();
+  #start(): void {
+    this.#pump.resume({
+      deliver: ({ record }) => void this.#out.push(record.transactionId),
+      unreached: () => [],
+    });
   }
 
   async #lease() {

@@ -4,7 +4,7 @@ import { recordLimits } from "../../model/parse-json.ts";
 import { sha256Of } from "../../model/sha256.ts";
 import { decodeTransactionRecord } from "../../model/transaction-record.ts";
 import type { Condition, Row, SqlValue, Statement } from "../../database/database.ts";
-import { identity } from "../../database/handled-records.ts";
+import { identity } from "../../database/inbox.ts";
 import { indexedText } from "../../database/indexed-text.ts";
 import { localMeasurement, referenceNames, type LocalMeasurement } from "./local-measurement.ts";
 import { mostAlike, nearMs, type Candidate, type MeasurementSearch } from "./match.ts";

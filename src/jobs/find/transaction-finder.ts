@@ -1,7 +1,7 @@
 import { phrase, type Problem } from "../../errors/interpolation.ts";
 import type { Condition, Database, Statement } from "../../database/database.ts";
-import { identity } from "../../database/handled-records.ts";
-import type { RecordArrivals } from "../../database/record-arrivals.ts";
+import { identity } from "../../database/inbox.ts";
+import type { RecordArrivals } from "../../database/inbox.ts";
 import type { LocalMeasurement } from "./local-measurement.ts";
 import { matchTransaction, type Candidate, type Match } from "./match.ts";
 import {

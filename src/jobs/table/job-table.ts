@@ -1,5 +1,5 @@
 import type { Condition, Database, Statement } from "../../database/database.ts";
-import { markHandled, markUnhandled } from "../../database/handled-records.ts";
+import { markHandled, markUnhandled } from "../../database/inbox.ts";
 import type { IntentTexts, PlacedPackage, StoredItem } from "../../vault/packages/intent.ts";
 import { legacyIdStatement } from "../find/measurement-table.ts";
 import type { FoundTransaction } from "../find/transaction-finder.ts";

@@ -1,6 +1,6 @@
 import type { Node, NodeAPI, NodeMessage } from "node-red";
-import type { Target } from "../../webhook/delivery-queue.ts";
-import type { Received } from "../../webhook/record-intake.ts";
+import type { Received } from "../../webhook/posted-record.ts";
+import type { Target } from "../../webhook/pump.ts";
 import type { FlowsEvent } from "../config/flows-event.ts";
 
 /** What Node-RED hands to a `preRoute` hook: the receiver is not looked up yet. */
@@ -48,11 +48,11 @@ interface Followed {
  * so it is not delivered, and is sent again when the flows have started, to the nodes that did not get it. A message is
  * recognized by its `_msgid`, which nodes that pass on a message keep.
  */
-export class RecordSender implements Target<Received> {
+export class RecordSender implements Target {
   readonly #RED: NodeAPI;
   readonly #node: Node;
   readonly #started: FlowsEvent;
-  readonly #onSent: (received: Received, waiting: number) => void;
+  readonly #onSent: (waiting: number) => void;
   readonly #hook: string;
   /** By `_msgid`. */
   readonly #sent = new Map<string, Sent>();
@@ -62,12 +62,7 @@ export class RecordSender implements Target<Received> {
   #late: Missed[] = [];
   #isStopping = false;
 
-  constructor(
-    RED: NodeAPI,
-    node: Node,
-    started: FlowsEvent,
-    onSent: (received: Received, waiting: number) => void,
-  ) {
+  constructor(RED: NodeAPI, node: Node, started: FlowsEvent, onSent: (waiting: number) => void) {
     this.#RED = RED;
     this.#node = node;
     this.#started = started;
@@ -84,7 +79,7 @@ export class RecordSender implements Target<Received> {
     this.#sent.set(_msgid, { received, reached: 0, missed: [] });
     try {
       this.#node.send({ ...names, payload: record, ...(isResumed ? { resumed: true } : {}) });
-      this.#onSent(received, waiting);
+      this.#onSent(waiting);
     } catch (error) {
       // Without the payload: a Catch node gets a copy of the message, and copying may be what failed.
       this.#node.error(error, names);

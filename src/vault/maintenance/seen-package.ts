@@ -1,4 +1,4 @@
-import { identity } from "../../database/handled-records.ts";
+import { identity } from "../../database/inbox.ts";
 import { measurementOf } from "../../jobs/table/searches.ts";
 import { expectedRow, hashOfRow } from "./index-check.ts";
 import type { SeenPackage } from "./seen-packages.ts";

@@ -10,7 +10,7 @@ import type { Candidate, MeasurementSearch } from "../../../src/jobs/find/match.
 import { JobTable } from "../../../src/jobs/table/job-table.ts";
 import { TransactionFinder } from "../../../src/jobs/find/transaction-finder.ts";
 import { Inbox } from "../../../src/database/inbox.ts";
-import { RecordArrivals } from "../../../src/database/record-arrivals.ts";
+import { RecordArrivals } from "../../../src/database/inbox.ts";
 import { describeDatabases } from "../../database/databases.ts";
 import { type TestDatabase } from "../../database/support.ts";
 import { at, box, measured, received, tag } from "./support.ts";
