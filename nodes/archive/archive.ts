@@ -1,20 +1,22 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
-import { Archives } from "../../src/jobs/archives.ts";
-import type { OpenJob } from "../../src/jobs/table/open-job.ts";
-import type { Submission } from "../../src/jobs/accept/submission.ts";
+import { Archives } from "../../src/jobs/archive.ts";
+import type { OpenJob } from "../../src/jobs/job-rows.ts";
+import type { Submission } from "../../src/jobs/runner.ts";
 import { missingMedia } from "../../src/cloud/expected-media.ts";
 import { DimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { layoutProblem } from "../../src/rules/names.ts";
 import { endWithAbort, unlessAborted } from "../../src/media/disk.ts";
-import { ArchiveSession } from "../../src/runtime/archive/archive-session.ts";
-import { readMedia } from "../../src/runtime/archive/archive-facts.ts";
-import { HeldUpWarnings } from "../../src/runtime/archive/held-up-warnings.ts";
-import { HeldUpLog } from "../../src/runtime/archive/held-up-log.ts";
-import { readIntent, readPart } from "../../src/runtime/archive/archive-intent.ts";
-import { checkKept } from "../../src/runtime/archive/kept-properties.ts";
-import { ArchiveMessages, mostMessages } from "../../src/runtime/archive/archive-messages.ts";
-import { isDeployed, jobCloud, jobDevice, jobDevices } from "../../src/runtime/archive/archive-node.ts";
-import { ArchiveStatus } from "../../src/runtime/archive/archive-status.ts";
+import { ArchiveSession } from "../../src/runtime/archive/session.ts";
+import { readMedia, readIntent, readPart, checkKept } from "../../src/runtime/archive/intent.ts";
+import { HeldUpWarnings, HeldUpLog, ArchiveStatus } from "../../src/runtime/archive/status.ts";
+import {
+  ArchiveMessages,
+  mostMessages,
+  isDeployed,
+  jobCloud,
+  jobDevice,
+  jobDevices,
+} from "../../src/runtime/archive/messages.ts";
 import { setVerifyCommand } from "../../src/runtime/archive/verify-command.ts";
 import { cloudChoice } from "../../src/runtime/config/config-choice.ts";
 import { deployed } from "../../src/runtime/config/deployed.ts";

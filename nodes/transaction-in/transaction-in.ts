@@ -7,7 +7,7 @@ import { noConfig } from "../../src/runtime/config/no-config.ts";
 import { serve } from "../../src/runtime/action/serve.ts";
 import { ValueReader } from "../../src/runtime/action/values.ts";
 import { errorBeforeSending } from "../../src/runtime/failure.ts";
-import { readParcel } from "../../src/runtime/archive/archive-facts.ts";
+import { readParcel } from "../../src/runtime/archive/intent.ts";
 import type { Message } from "../../src/runtime/messages.ts";
 import { storeOf } from "../../src/runtime/store/store-choice.ts";
 import { openOrExplain } from "../../src/runtime/config/config-node.ts";

@@ -1,7 +1,6 @@
 import type { MissingEvidence } from "../model/shapes.ts";
 import type { Database, Row, Statement } from "../database/database.ts";
-import { readIntent } from "../jobs/table/job-rows.ts";
-import type { Intent } from "../vault/packages/intent.ts";
+import { readIntent, type Intent } from "../vault/packages/intent.ts";
 import { messageOf, type Again } from "../vault/packages/message-of-intent.ts";
 import type { Found } from "./missing-pages.ts";
 

@@ -2,7 +2,7 @@ import type { MissingEvidence } from "../model/shapes.ts";
 import type { Row, SqlValue, Statement } from "../database/database.ts";
 import { listLimits, parseFields } from "../model/parse-json.ts";
 import { sha256Of } from "../model/sha256.ts";
-import { lostSha256 } from "../jobs/table/job-rows.ts";
+import { lostSha256 } from "../database/own-jobs.ts";
 import { againOf, completeAgain, hasMessageMedia, readEnded, type EndedJob } from "./archive-again.ts";
 import { firstMissing, type Found, type MissingList } from "./missing-pages.ts";
 import type { EvidenceSource } from "./packages.ts";

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { hostname } from "node:os";
-import { AbandonedJobs } from "../../src/jobs/table/abandoned-jobs.ts";
-import { JobTable } from "../../src/jobs/table/job-table.ts";
+import { AbandonedJobs, JobTable } from "../../src/jobs/job-rows.ts";
 import { always, type Database } from "../../src/database/database.ts";
 import {
   closedLeaseSeconds,

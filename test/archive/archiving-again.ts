@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { listMissing } from "../../src/index.ts";
-import { Archives } from "../../src/jobs/archives.ts";
-import type { Submission } from "../../src/jobs/accept/submission.ts";
-import type { Archived } from "../../src/jobs/seal/job-results.ts";
+import { Archives } from "../../src/jobs/archive.ts";
+import type { Submission } from "../../src/jobs/runner.ts";
+import type { Archived } from "../../src/jobs/seal.ts";
 import type { Intent } from "../../src/vault/packages/intent.ts";
 import { DimensionerError } from "../../src/errors/dimensioner-error.ts";
 import type { MissingEvidence } from "../../src/model/shapes.ts";
-import { readFacts } from "../../src/runtime/archive/archive-facts.ts";
+import { readFacts } from "../../src/runtime/archive/intent.ts";
 import { Inbox } from "../../src/database/inbox.ts";
 import type { Store } from "../../src/vault/store.ts";
 import { withFolder } from "../media/support.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { rm } from "node:fs/promises";
 import { openBucketFiles } from "../../src/vault/files/open-files.ts";
 import { pruneArchive, verifyArchive } from "../../src/vault/maintenance/commands.ts";
-import type { ArchiveWarning } from "../../src/jobs/run/runner-options.ts";
+import type { ArchiveWarning } from "../../src/jobs/runner.ts";
 import { rejectsWith } from "../media/support.ts";
 import { useCredentials } from "../support/s3-servers.ts";
 import { prefix } from "./bucket-objects.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { Archives } from "../../src/jobs/archives.ts";
-import type { Submission } from "../../src/jobs/accept/submission.ts";
-import type { RunningJob } from "../../src/jobs/run/running-job.ts";
+import { Archives } from "../../src/jobs/archive.ts";
+import type { Submission } from "../../src/jobs/runner.ts";
+import type { RunningJob } from "../../src/jobs/job.ts";
 import { startSimulator } from "../../src/simulator/index.ts";
 import { Inbox } from "../../src/database/inbox.ts";
 import { withFolder } from "../media/support.ts";

@@ -1,14 +1,13 @@
 import assert from "node:assert/strict";
-import type { Archives } from "../../src/jobs/archives.ts";
+import type { Archives } from "../../src/jobs/archive.ts";
 import { diskFacts } from "../../src/vault/archive-disk.ts";
-import type { JobRunner } from "../../src/jobs/job-runner.ts";
-import type { MediaSource } from "../../src/jobs/steps/media-source.ts";
-import type { Archived } from "../../src/jobs/seal/job-results.ts";
-import type { Submission } from "../../src/jobs/accept/submission.ts";
+import type { JobRunner, Submission } from "../../src/jobs/runner.ts";
+import type { MediaSource } from "../../src/jobs/collect.ts";
+import type { Archived } from "../../src/jobs/seal.ts";
 import { missingMedia } from "../../src/cloud/expected-media.ts";
 import { DimensionerError, isDimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { unlessAborted } from "../../src/media/disk.ts";
-import { ArchiveSession } from "../../src/runtime/archive/archive-session.ts";
+import { ArchiveSession } from "../../src/runtime/archive/session.ts";
 import type { Store } from "../../src/vault/store.ts";
 
 /** An archive node from one deploy to the next, without Node-RED: its use of the store, its messages and its close. */

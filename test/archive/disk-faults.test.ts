@@ -5,7 +5,7 @@ import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { stateFolderName, type ArchiveDisk } from "../../src/vault/archive-disk.ts";
-import { Archives } from "../../src/jobs/archives.ts";
+import { Archives } from "../../src/jobs/archive.ts";
 import { Store } from "../../src/vault/store.ts";
 import { rejectsWith, systemError, watchedDisk, withFolder } from "../media/support.ts";
 import { failAtEach } from "../sweep/fault-points.ts";

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
-import type { JobRunner } from "../../src/jobs/job-runner.ts";
-import type { MediaSource } from "../../src/jobs/steps/media-source.ts";
-import type { Submission } from "../../src/jobs/accept/submission.ts";
+import type { JobRunner, Submission } from "../../src/jobs/runner.ts";
+import type { MediaSource } from "../../src/jobs/collect.ts";
 import { isDimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { Inbox } from "../../src/database/inbox.ts";
 import { measured, received, tag } from "./find/support.ts";

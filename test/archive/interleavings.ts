@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { JobRunner } from "../../src/jobs/job-runner.ts";
-import type { Archived } from "../../src/jobs/seal/job-results.ts";
-import type { Submission } from "../../src/jobs/accept/submission.ts";
+import type { JobRunner, Submission } from "../../src/jobs/runner.ts";
+import type { Archived } from "../../src/jobs/seal.ts";
 import type { MeasuredBy } from "../../src/vault/packages/intent.ts";
 import type { Manifest } from "../../src/vault/packages/manifest.ts";
 import { isDimensionerError, type DimensionerError } from "../../src/errors/dimensioner-error.ts";

@@ -4,9 +4,8 @@ import type { Intent, StoredItem } from "../../src/vault/packages/intent.ts";
 import { unknownInstrument } from "../../src/model/instrument.ts";
 import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
 import { Inbox } from "../../src/database/inbox.ts";
-import { EarlierJobs } from "../../src/jobs/table/earlier-jobs.ts";
-import { jobStates as meanings, statesBefore, type JobState } from "../../src/jobs/table/job-states.ts";
-import { JobTable } from "../../src/jobs/table/job-table.ts";
+import { EarlierJobs, JobTable } from "../../src/jobs/job-rows.ts";
+import { jobStates as meanings, statesBefore, type JobState } from "../../src/database/own-jobs.ts";
 import { describeDatabases } from "../database/databases.ts";
 import { testClock, type TestDatabase } from "../database/support.ts";
 

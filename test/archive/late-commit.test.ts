@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { AbandonedJobs } from "../../src/jobs/table/abandoned-jobs.ts";
-import { JobTable } from "../../src/jobs/table/job-table.ts";
+import { AbandonedJobs, JobTable } from "../../src/jobs/job-rows.ts";
 import { PostgresDatabase } from "../../src/database/postgres-database.ts";
 import { databaseNameIn, postgresOptions } from "../database/databases.ts";
 import { ImpatientDatabase } from "../database/impatient-database.ts";

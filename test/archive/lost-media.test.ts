@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import type { Archived } from "../../src/jobs/seal/job-results.ts";
+import type { Archived } from "../../src/jobs/seal.ts";
 import { rejectsWith, watchedDisk, withFolder } from "../media/support.ts";
 import { ScriptedCloud } from "./scripted-sources.ts";
 import { databaseOf } from "./store.ts";

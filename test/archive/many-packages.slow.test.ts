@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Verification } from "../../src/vault/maintenance/verify.ts";
-import { keysOfManifest } from "../../src/jobs/table/job-keys.ts";
+import { keysOfManifest } from "../../src/vault/packages/package-keys.ts";
 import { encodeLine } from "../../src/vault/files/checked-lines.ts";
 import { readManifest, writeManifest, type Manifest } from "../../src/vault/packages/manifest.ts";
 import { indexPackage } from "../../src/vault/packages/package-index.ts";

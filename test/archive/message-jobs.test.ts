@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { EventEmitter, once } from "node:events";
 import { link, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Part } from "../../src/jobs/accept/message-jobs.ts";
-import type { GivenMedium } from "../../src/jobs/accept/given-media.ts";
+import type { Part } from "../../src/jobs/runner.ts";
+import type { GivenMedium } from "../../src/jobs/intake.ts";
 import { rejectsWith, systemError, watchedDisk, withFolder } from "../media/support.ts";
 import { videoOf } from "./scripted-sources.ts";
 import {

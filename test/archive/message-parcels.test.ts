@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
-import type { Part } from "../../src/jobs/accept/message-jobs.ts";
-import type { GivenMedium } from "../../src/jobs/accept/given-media.ts";
-import type { Submission } from "../../src/jobs/accept/submission.ts";
-import type { JobRunner } from "../../src/jobs/job-runner.ts";
+import type { Part, Submission, JobRunner } from "../../src/jobs/runner.ts";
+import type { GivenMedium } from "../../src/jobs/intake.ts";
 import type { Intent, MeasuredBy } from "../../src/vault/packages/intent.ts";
 import { withFolder } from "../media/support.ts";
 import { intentOf, openArchive, pictureOf, readPackages, sha256Of, until } from "./support.ts";

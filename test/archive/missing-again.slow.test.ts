@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Submission } from "../../src/jobs/accept/submission.ts";
+import type { Submission } from "../../src/jobs/runner.ts";
 import type { Intent } from "../../src/vault/packages/intent.ts";
 import {
   againOf,

@@ -3,7 +3,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { listMissing } from "../../src/index.ts";
-import type { Submission } from "../../src/jobs/accept/submission.ts";
+import type { Submission } from "../../src/jobs/runner.ts";
 import type { Intent } from "../../src/vault/packages/intent.ts";
 import { rejectsWith, withFolder } from "../media/support.ts";
 import { ScriptedCloud } from "./scripted-sources.ts";

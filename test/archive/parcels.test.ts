@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { Archives } from "../../src/jobs/archives.ts";
-import type { Archived } from "../../src/jobs/seal/job-results.ts";
+import { Archives } from "../../src/jobs/archive.ts";
+import type { Archived } from "../../src/jobs/seal.ts";
 import type { Intent } from "../../src/vault/packages/intent.ts";
 import { DimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { Inbox } from "../../src/database/inbox.ts";

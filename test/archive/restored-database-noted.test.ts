@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Part } from "../../src/jobs/accept/message-jobs.ts";
+import type { Part } from "../../src/jobs/runner.ts";
 import type { Database } from "../../src/database/database.ts";
 import { unansweredError } from "../../src/database/sqlite-failures.ts";
 import { StoreDatabases } from "../../src/database/store-databases.ts";

@@ -8,9 +8,8 @@ import { openPackages, type OpenedPackages } from "../../src/vault/place/open-pa
 import { StagedMedia } from "../../src/vault/place/staged-media.ts";
 import type { Objects } from "../../src/vault/s3/bucket.ts";
 import type { DatabaseLease } from "../../src/database/store-databases.ts";
-import { Archive } from "../../src/jobs/run/archive.ts";
-import { JobRunner } from "../../src/jobs/job-runner.ts";
-import type { RunnerOptions } from "../../src/jobs/run/runner-options.ts";
+import { Archive } from "../../src/jobs/archive.ts";
+import { JobRunner, type RunnerOptions } from "../../src/jobs/runner.ts";
 import { missingMedia } from "../../src/cloud/expected-media.ts";
 import type { Worker } from "../../src/database/worker-lease.ts";
 import { RecordArrivals } from "../../src/database/inbox.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Readable } from "node:stream";
-import type { DeviceSource, MediaSource } from "../../src/jobs/steps/media-source.ts";
+import type { DeviceSource, MediaSource } from "../../src/jobs/collect.ts";
 import { pictureOf } from "./support.ts";
 import type { SimulatedProcess, Scheduler } from "./scheduler.ts";
 

@@ -1,5 +1,5 @@
 import { Readable } from "node:stream";
-import type { DeviceSource, MediaSource } from "../../src/jobs/steps/media-source.ts";
+import type { DeviceSource, MediaSource } from "../../src/jobs/collect.ts";
 import { DimensionerError } from "../../src/errors/dimensioner-error.ts";
 import type { Download } from "../../src/model/download.ts";
 import { pictureOf } from "./support.ts";

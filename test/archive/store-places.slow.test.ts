@@ -7,7 +7,7 @@ import type { BucketStub, Fault, StubRequest } from "../support/s3-stub.ts";
 import { useCredentials } from "../support/s3-servers.ts";
 import { simulatedCloudOfSuite } from "./simulated-cloud.ts";
 import { openBucketFiles } from "../../src/vault/files/open-files.ts";
-import { Archives } from "../../src/jobs/archives.ts";
+import { Archives } from "../../src/jobs/archive.ts";
 import { openPackages, type OpenedPackages } from "../../src/vault/place/open-packages.ts";
 import { bucketOf } from "./shared-store.ts";
 import { tidyBucket } from "./tidy-bucket.ts";

@@ -7,7 +7,7 @@ import { FolderFiles } from "../../src/vault/files/folder-files.ts";
 import { pruneArchive, rebuildIndex } from "../../src/vault/maintenance/commands.ts";
 import { openPlace } from "../../src/vault/maintenance/open-place.ts";
 import { Pruning } from "../../src/vault/maintenance/prune.ts";
-import type { Archived } from "../../src/jobs/seal/job-results.ts";
+import type { Archived } from "../../src/jobs/seal.ts";
 import type { PrunedPackage } from "../../src/model/archive-reports.ts";
 import { diskAround, systemError, withFolder } from "../media/support.ts";
 import { verify } from "./packages.ts";

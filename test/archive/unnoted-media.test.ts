@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { Archives } from "../../src/jobs/archives.ts";
+import { Archives } from "../../src/jobs/archive.ts";
 import type { Intent } from "../../src/vault/packages/intent.ts";
 import { StoreDatabases } from "../../src/database/store-databases.ts";
 import { resultCodes } from "../../src/database/sqlite-errors.ts";

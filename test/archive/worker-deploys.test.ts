@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { Archives } from "../../src/jobs/archives.ts";
+import { Archives } from "../../src/jobs/archive.ts";
 import type { DatabaseLocation } from "../../src/database/database-location.ts";
 import { Store } from "../../src/vault/store.ts";
 import { StoreDatabases } from "../../src/database/store-databases.ts";

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { mkdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { Archives } from "../../src/jobs/archives.ts";
-import type { Submission } from "../../src/jobs/accept/submission.ts";
+import { Archives } from "../../src/jobs/archive.ts";
+import type { Submission } from "../../src/jobs/runner.ts";
 import { missingMedia } from "../../src/cloud/expected-media.ts";
-import { ArchiveSession } from "../../src/runtime/archive/archive-session.ts";
+import { ArchiveSession } from "../../src/runtime/archive/session.ts";
 import { readPostgresUrl } from "../../src/database/postgres-address.ts";
 import { rejectsWith, withFolder } from "../media/support.ts";
 import { postgresOptions } from "../database/databases.ts";

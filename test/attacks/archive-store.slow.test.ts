@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isDimensionerError } from "../../src/errors/dimensioner-error.ts";
-import type { Submission } from "../../src/jobs/accept/submission.ts";
+import type { Submission } from "../../src/jobs/runner.ts";
 import { databaseOf } from "../archive/store.ts";
 import { intentOf, openArchive, pictureOf, readPackages, until } from "../archive/support.ts";
 import { simulatedCloudOfSuite } from "../archive/simulated-cloud.ts";

@@ -7,7 +7,7 @@ import { mkdir, open, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
-import { Archives } from "../../src/jobs/archives.ts";
+import { Archives } from "../../src/jobs/archive.ts";
 import { DiskGuard } from "../../src/media/disk-guard.ts";
 import { intentOf, openArchive, pictureOf, readPackages, until } from "../archive/support.ts";
 import { rejectsWith, watchedDisk, withFolder } from "../media/support.ts";

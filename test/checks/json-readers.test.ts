@@ -10,12 +10,12 @@ const ofDatabase =
 const own = "it reads a file of this package";
 /** Files that read JSON without the limits of src/model/parse-json.ts, and why they may. */
 const withoutLimits: Readonly<Record<string, string>> = {
-  "src/jobs/find/measurement-table.ts": ofDatabase,
-  "src/jobs/table/job-rows.ts": ofDatabase,
+  "src/vault/packages/intent.ts": ofDatabase,
   "src/evidence/report/catalogs.ts": own,
   "src/editor/login-list.ts": "it runs in the editor, and reads what its own dialog has written",
   "src/evidence/page/evidence-page.ts": own,
   "src/evidence/page/client/api.ts": inBrowser,
+  "src/jobs/transactions.ts": ofDatabase,
   "src/simulator/control.ts":
     "the simulator shares no code with the package; its limits are tested in test/simulator/limits.test.ts",
   "src/simulator/page/control.ts": inBrowser,

@@ -21,7 +21,6 @@ const editorTypes = /^(?:node-red|@node-red\/editor-client)$/;
 export const shared = "nodes/*/*.shared.ts";
 const basics = ["src/model", "src/rules", "src/errors", "src/time"];
 const packageFiles = "src/package";
-const archive = "src/jobs, src/vault";
 
 /** Top to bottom. */
 export const layers: readonly Layer[] = [
@@ -41,7 +40,8 @@ export const layers: readonly Layer[] = [
       "src/device",
       "src/cloud",
       "src/evidence",
-      archive,
+      "src/jobs",
+      "src/vault",
       "src/database",
       "src/webhook",
       "src/scan",
@@ -73,7 +73,8 @@ export const layers: readonly Layer[] = [
       "src/cloud",
       "src/evidence",
       "src/access",
-      archive,
+      "src/jobs",
+      "src/vault",
       "src/database",
       "src/webhook",
       "src/scan",
@@ -89,7 +90,16 @@ export const layers: readonly Layer[] = [
   },
   {
     name: "src/cli",
-    may: ["src/library", "src/simulator", "src/evidence", archive, "src/database", packageFiles, ...basics],
+    may: [
+      "src/library",
+      "src/simulator",
+      "src/evidence",
+      "src/jobs",
+      "src/vault",
+      "src/database",
+      packageFiles,
+      ...basics,
+    ],
     modules: withoutNodeRed,
     note: "the command `dimensioner` with its verbs",
   },
@@ -118,7 +128,8 @@ export const layers: readonly Layer[] = [
       "src/device",
       "src/cloud",
       "src/evidence",
-      archive,
+      "src/jobs",
+      "src/vault",
       "src/scan",
       "src/billing",
       "src/billing/tariffs",
@@ -133,7 +144,8 @@ export const layers: readonly Layer[] = [
     name: "src/evidence",
     may: [
       "src/access",
-      archive,
+      "src/jobs",
+      "src/vault",
       "src/database",
       // A label is read as the scan node reads it, to find what was archived with the same scan.
       "src/scan",
@@ -159,11 +171,16 @@ export const layers: readonly Layer[] = [
     note: "the client of the cloud",
   },
   {
-    name: archive,
-    files: /^src\/(?:jobs|vault)\//,
+    name: "src/jobs",
+    may: ["src/vault", "src/database", "src/media", ...basics],
+    modules: withoutNodeRed,
+    note: "from a message to a sealed package; uses devices and the cloud only through its own interfaces",
+  },
+  {
+    name: "src/vault",
     may: ["src/database", "src/http", "src/media", packageFiles, ...basics],
     modules: withoutNodeRed,
-    note: "from a message to a package, and where packages are, in a folder or a bucket; the cloud is used only through their own interfaces",
+    note: "packages in a folder or a bucket: manifest, log, time stamps, and what keeps them",
   },
   {
     name: "src/webhook",

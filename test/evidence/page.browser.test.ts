@@ -3,7 +3,7 @@ import { cp, mkdir, mkdtemp, readFile, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
-import type { JobRunner } from "../../src/jobs/job-runner.ts";
+import type { JobRunner } from "../../src/jobs/runner.ts";
 import { fillArchive } from "../archive/packages.ts";
 import { readZip } from "../archive/read-zip.ts";
 import { databaseOf } from "../archive/store.ts";

@@ -6,7 +6,7 @@
  * takes in a database with a million jobs that have ended and ten thousand that are open.
  */
 import assert from "node:assert/strict";
-import { AbandonedJobs } from "../../src/jobs/table/abandoned-jobs.ts";
+import { AbandonedJobs } from "../../src/jobs/job-rows.ts";
 import { readPostgresUrl } from "../../src/database/postgres-address.ts";
 import { SharedDatabase } from "../../src/database/shared-database.ts";
 import { workInTrouble } from "../archive/worker-processes.ts";

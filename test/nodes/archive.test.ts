@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { mkdir, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
-import { archiveTexts } from "../../src/runtime/archive/archive-status.ts";
+import { archiveTexts } from "../../src/runtime/archive/status.ts";
 import { pictureOf, readPackages, sha256Of, until } from "../archive/support.ts";
 import { withFolder } from "../media/support.ts";
 import type { Message } from "../support/flow.ts";

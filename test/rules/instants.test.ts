@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { matchTransaction } from "../../src/jobs/find/match.ts";
+import { matchTransaction } from "../../src/jobs/transactions.ts";
 import { createWords } from "../../src/evidence/page/client/words.ts";
 import { instantOf } from "../../src/rules/instants.ts";
 import { measured, received } from "../archive/find/support.ts";

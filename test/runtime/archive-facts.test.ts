@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { isDimensionerError } from "../../src/errors/dimensioner-error.ts";
-import { readMedia } from "../../src/runtime/archive/archive-facts.ts";
+import { readMedia } from "../../src/runtime/archive/intent.ts";
 import { farList } from "../support/far-list.ts";
 
 const operation = { operation: "archive", surface: "disk", acts: false } as const;

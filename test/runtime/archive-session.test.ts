@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { readdir } from "node:fs/promises";
 import { missingMedia } from "../../src/cloud/expected-media.ts";
-import { Archives } from "../../src/jobs/archives.ts";
-import { ArchiveSession } from "../../src/runtime/archive/archive-session.ts";
+import { Archives } from "../../src/jobs/archive.ts";
+import { ArchiveSession } from "../../src/runtime/archive/session.ts";
 import { storeIn } from "../archive/store.ts";
 import { withFolder } from "../media/support.ts";
 

@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import type { NodeAPI } from "node-red";
 import { DimensionerError, type FailureFacts } from "../../src/errors/dimensioner-error.ts";
 import type { SentenceKey } from "../../src/errors/sentences.ts";
-import { ArchiveStatus } from "../../src/runtime/archive/archive-status.ts";
-import { HeldUpLog } from "../../src/runtime/archive/held-up-log.ts";
+import { ArchiveStatus, HeldUpLog } from "../../src/runtime/archive/status.ts";
 
 interface Job {
   trouble: DimensionerError | undefined;

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { putAt } from "../../src/runtime/archive/message-paths.ts";
+import { putAt } from "../../src/runtime/archive/intent.ts";
 
 describe("a value that is put into a message", () => {
   for (const [which, message, path, after] of [

@@ -12,7 +12,7 @@ import type { DatabaseLocation } from "../../database/database-location.ts";
 import type { FilesLocation } from "../../vault/files-location.ts";
 import type { DatabaseLease } from "../../database/store-databases.ts";
 import type { Job } from "../action/serve.ts";
-import { inputProperties } from "../archive/archive-input.ts";
+import { inputProperties } from "../archive/intent.ts";
 import type { Operation } from "../failure.ts";
 import type { Message } from "../messages.ts";
 

@@ -1,7 +1,7 @@
 import type { Finding } from "../../model/archive-reports.ts";
 import type { Row, SqlValue } from "../../database/database.ts";
 import { manifestFileName } from "../archive-disk.ts";
-import { keysOfManifest } from "../../jobs/table/job-keys.ts";
+import { keysOfManifest } from "../packages/package-keys.ts";
 import type { FoundManifest } from "../packages/package-files.ts";
 import { rowOfPackage } from "../packages/package-index.ts";
 import type { CheckParts } from "./check-parts.ts";

@@ -1,6 +1,5 @@
 import type { Database, Row, SqlValue, Statement } from "../../database/database.ts";
-import { listOf } from "../../jobs/table/job-rows.ts";
-import { unfinished } from "../../jobs/table/job-states.ts";
+import { listOf, unfinished } from "../../database/own-jobs.ts";
 
 /** A database of a store, as a program has opened it. */
 export interface LeftoverDatabase {

@@ -1,6 +1,6 @@
 import type { Finding } from "../../model/archive-reports.ts";
 import type { Row } from "../../database/database.ts";
-import { keepMs } from "../../jobs/find/measurement-table.ts";
+import { keepMs } from "../packages/known-measurements.ts";
 import type { IndexReader } from "./index-reader.ts";
 import type { SeenPackages } from "./seen-packages.ts";
 

@@ -1,5 +1,5 @@
 import { identity } from "../../database/inbox.ts";
-import { measurementOf } from "../../jobs/table/searches.ts";
+import { measurementOf } from "../packages/known-measurements.ts";
 import { expectedRow, hashOfRow } from "./index-check.ts";
 import type { SeenPackage } from "./seen-packages.ts";
 import type { WalkedPackage } from "./walk-packages.ts";

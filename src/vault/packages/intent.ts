@@ -1,5 +1,7 @@
 import * as v from "valibot";
-import { localMeasurement } from "../../jobs/find/local-measurement.ts";
+import { localMeasurement } from "../../model/local-measurement.ts";
+import { sha256Of } from "../../model/sha256.ts";
+import type { Row } from "../../database/database.ts";
 
 /** Where a medium came from. */
 export const itemSources = ["message", "device", "cloud"] as const;
@@ -173,7 +175,13 @@ export function asksCloud({ origin, media }: Pick<IntentFacts, "origin" | "media
 }
 
 /** Undefined for what is not an intent as this version writes it. */
-export function decodeIntent(value: unknown): Intent | undefined {
+function decodeIntent(value: unknown): Intent | undefined {
   const result = v.safeParse(intent, value, { abortEarly: true });
   return result.success ? result.output : undefined;
+}
+
+/** Reads the intent in the row of a job; undefined if it is not what was written. */
+export function readIntent(row: Row): Intent | undefined {
+  const text = String(row["intent"]);
+  return sha256Of(text) === row["intent_sha256"] ? decodeIntent(JSON.parse(text)) : undefined;
 }

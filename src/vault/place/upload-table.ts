@@ -1,8 +1,7 @@
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import type { Condition, Database, Statement } from "../../database/database.ts";
 import { diskFacts } from "../archive-disk.ts";
-import { ofWorker } from "../../jobs/table/job-rows.ts";
-import { OwnJobs } from "../../jobs/table/own-jobs.ts";
+import { ofWorker, OwnJobs } from "../../database/own-jobs.ts";
 
 /** Where packages are being uploaded, for one worker. All methods reject with ERR_STORE. */
 export class UploadTable {

@@ -2,13 +2,14 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import {
   situationStatements,
-  noteTransaction,
   noteSearch,
   removeOldMeasurements,
-} from "../../../src/jobs/find/measurement-table.ts";
-import type { Candidate, MeasurementSearch } from "../../../src/jobs/find/match.ts";
-import { JobTable } from "../../../src/jobs/table/job-table.ts";
-import { TransactionFinder } from "../../../src/jobs/find/transaction-finder.ts";
+  type Candidate,
+  type MeasurementSearch,
+  TransactionFinder,
+} from "../../../src/jobs/transactions.ts";
+import { noteTransaction } from "../../../src/vault/packages/known-measurements.ts";
+import { JobTable } from "../../../src/jobs/job-rows.ts";
 import { Inbox } from "../../../src/database/inbox.ts";
 import { RecordArrivals } from "../../../src/database/inbox.ts";
 import { describeDatabases } from "../../database/databases.ts";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { rm } from "node:fs/promises";
 import { rebuildIndex } from "../../../src/vault/maintenance/commands.ts";
-import { Archives } from "../../../src/jobs/archives.ts";
-import type { RunningJob } from "../../../src/jobs/run/running-job.ts";
-import type { Submission } from "../../../src/jobs/accept/submission.ts";
+import { Archives } from "../../../src/jobs/archive.ts";
+import type { RunningJob } from "../../../src/jobs/job.ts";
+import type { Submission } from "../../../src/jobs/runner.ts";
 import { Inbox } from "../../../src/database/inbox.ts";
 import { withFolder } from "../../media/support.ts";
 import { changeDatabase, verify } from "../packages.ts";

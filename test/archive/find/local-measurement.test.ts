@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readLocalMeasurement } from "../../../src/jobs/find/local-measurement.ts";
+import { readLocalMeasurement } from "../../../src/model/local-measurement.ts";
 
 const references = {
   transactionReference: "ORDER-1",

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { matchTransaction, type Candidate, type MeasurementSearch } from "../../../src/jobs/find/match.ts";
+import { matchTransaction, type Candidate, type MeasurementSearch } from "../../../src/jobs/transactions.ts";
 import { box, measured, otherTag, received, tag } from "./support.ts";
 
 interface Case {

@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
 import * as fc from "fast-check";
-import { compareSides } from "../../../src/jobs/find/figures.ts";
-import { matchTransaction, type Candidate, type MeasurementSearch } from "../../../src/jobs/find/match.ts";
+import {
+  compareSides,
+  matchTransaction,
+  type Candidate,
+  type MeasurementSearch,
+} from "../../../src/jobs/transactions.ts";
 import { measured, otherTag, received, tag } from "./support.ts";
 
 const sizes = [

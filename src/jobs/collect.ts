@@ -1,0 +1,599 @@
+/**
+ * Collects the media of one job: from the device that measured, from the cloud, and from its messages. A medium is stored whole in the
+ * work folder of the job before the database notes it, so what the database names is there.
+ */
+import { join } from "node:path";
+import { asFileError, diskFacts, holdName, removeTree, type ArchiveDisk } from "../vault/archive-disk.ts";
+import type { ItemSource, Picture, StoredItem } from "../vault/packages/intent.ts";
+import { hashFile } from "../vault/packages/package-files.ts";
+import { keysOfJob } from "../vault/packages/package-keys.ts";
+import type { AsideMedia } from "../vault/place/aside-media.ts";
+import type { StagedMedia } from "../vault/place/staged-media.ts";
+import {
+  DimensionerError,
+  isDimensionerError,
+  type ErrorCode,
+  type Surface,
+} from "../errors/dimensioner-error.ts";
+import { diskError, throwIfAborted } from "../media/disk.ts";
+import { eachTransfer } from "../media/each-transfer.ts";
+import { newPartName, suggestedName } from "../media/file-names.ts";
+import { placeFile } from "../media/place-file.ts";
+import { receiveFile } from "../media/receive-file.ts";
+import type { Download } from "../model/download.ts";
+import type { MediaItem } from "../model/shapes.ts";
+import { isTaken } from "../database/own-jobs.ts";
+import { askedOf, isVideo, otherParcelsVideo, wantedOf, type CollectedMedia } from "./completeness.ts";
+import {
+  beginCollecting,
+  cloudSlot,
+  deviceVideoSlot,
+  pictureSlot,
+  positionOf,
+  searchOf,
+  type JobTable,
+  type OpenJob,
+} from "./job-rows.ts";
+import type { Sealing } from "./seal.ts";
+import { unfindable, type TransactionFinder } from "./transactions.ts";
+import { readNotes, removeNote, writeNote, type WorkFolders } from "./work-folder.ts";
+
+/** The store of jobs, as the work on them uses it. */
+export interface JobStore {
+  /** The folder below which the work folders are: that of the store's packages, unless they are in a bucket. */
+  readonly folder: string;
+  /** The disk of the work folders. */
+  readonly disk: ArchiveDisk;
+  readonly work: WorkFolders;
+  readonly jobs: JobTable;
+  readonly sealing: Sealing;
+  /** Finds the transactions of local measurements. */
+  readonly finder: TransactionFinder;
+  /** Null if no other worker can finish a job of this one without them. */
+  readonly staged: StagedMedia | null;
+  /** Null if the media of failed jobs stay on this computer. */
+  readonly aside: AsideMedia | null;
+}
+
+interface SourcePeer {
+  readonly origin: string;
+  readonly host: string;
+  readonly surface: Surface;
+}
+
+export interface TransferOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((doneBytes: number, totalBytes: number | null) => void) | undefined;
+}
+
+/** A cloud as the archive uses it. */
+export interface MediaSource {
+  readonly peer: SourcePeer;
+  /** Lists the media once; ERR_NOT_FOUND for an unknown transaction. */
+  waitForMedia(
+    transactionId: string,
+    options: { readonly contentType?: string | undefined; readonly signal?: AbortSignal | undefined },
+  ): Promise<{ readonly items: MediaItem[] }>;
+  media(transactionId: string, contentId: string, options: TransferOptions): Promise<Download>;
+}
+
+/** A device on the local network as the archive uses it. */
+export interface DeviceSource {
+  readonly peer: SourcePeer;
+  /** Downloads an image; ERR_NOT_FOUND if the device does not have it. */
+  image(picture: Picture, imageIdentifier: string, options: TransferOptions): Promise<Download>;
+  /** Whether the video that it keeps is of this reference's recording, as far as this process knows. */
+  keepsVideoOf(reference: string | null): boolean;
+  /** Downloads the video that it keeps; ERR_NO_VIDEO if there is none. */
+  video(options: TransferOptions): Promise<Download>;
+}
+
+/** A job whose media are collected. */
+export interface CollectingJob {
+  readonly job: OpenJob;
+  readonly store: JobStore;
+  readonly seen: CollectedMedia;
+  /** Aborts when the job is stopped, with the error to end with. */
+  readonly signal: AbortSignal;
+  /** Resets the failures after a success. */
+  resetFailures(): void;
+  /** Notes the progress of a download. */
+  setBytes(doneBytes: number, totalBytes: number | null): void;
+}
+
+/** The errors of a device that does not have the requested medium. */
+const absentCodes: ReadonlySet<ErrorCode> = new Set(["ERR_NOT_FOUND", "ERR_NO_VIDEO"]);
+
+interface DeviceItem {
+  readonly slot: string;
+  readonly description: string;
+  readonly start: (source: DeviceSource, options: TransferOptions) => Promise<Download>;
+}
+
+/** Whether the device may have a required medium that is not stored yet. */
+export function isToCollect(running: CollectingJob): boolean {
+  return dueOfDevice(running.seen).length > 0;
+}
+
+function dueOfDevice({ job, existing }: CollectedMedia): DeviceItem[] {
+  const archived = existing.flatMap(({ manifest }) => manifest.items);
+  return wantedOfDevice(job).filter(
+    ({ slot, description }) =>
+      !isStored(job, slot) &&
+      !archived.some((item) => item.source === "device" && item.description === description),
+  );
+}
+
+/**
+ * Stores the images that the device has of the measurement, or the video that it keeps, if they are not stored yet;
+ * media that it does not have are left out.
+ */
+export async function collectDevice(running: CollectingJob, source: DeviceSource): Promise<void> {
+  const { job, store, signal } = running;
+  const { references } = job.intent;
+  const used = namesOfMedia(job);
+  const { surface, host } = source.peer;
+  const isOwn = (): boolean => source.keepsVideoOf(references.transactionReference);
+  // Asked when the headers of each transfer have arrived: no recording is started during a transfer, so all of it is of this video. When
+  // the file is written, the next recording may have been started already.
+  const refuseOther = (): void => {
+    if (!isOwn()) {
+      throw new DimensionerError("noVideo", { surface, operation: "video" });
+    }
+  };
+  let failure: { readonly error: unknown } | undefined;
+  for (const { slot, description, start } of dueOfDevice(running.seen)) {
+    const isVideo = slot === deviceVideoSlot;
+    if (isVideo && !isOwn()) {
+      continue;
+    }
+    const base = reserveName(used, description);
+    const facts = { source: "device", contentId: null, description, url: null, base } as const;
+    const onProgress = (done: number, total: number | null): void => running.setBytes(done, total);
+    try {
+      const begin = async (): Promise<Download> => {
+        const download = await start(source, { signal, onProgress });
+        return isVideo ? eachTransfer(download, refuseOther) : download;
+      };
+      const item = await storeItem(store, job.id, begin, facts, { surface, host, signal });
+      job.unnoted.set(slot, item);
+      // The device may have deleted it before a restart.
+      await writeNote(store.work.of(job.id), slot, item, store.disk);
+      await store.work.sync(job.id);
+      failure = await noteOrReturn(running);
+    } catch (error) {
+      const isGone = error instanceof DimensionerError && absentCodes.has(error.code);
+      if (!isGone) {
+        throw error;
+      }
+    }
+  }
+  if (failure !== undefined) {
+    throw failure.error;
+  }
+}
+
+/**
+ * Notes what is stored. Returns the error instead of throwing it, because the device may not have the other media any more when the
+ * database is back: they are stored first. Rejects if another worker has the job.
+ */
+async function noteOrReturn(running: CollectingJob): Promise<{ readonly error: unknown } | undefined> {
+  try {
+    await noteStored(running);
+    running.resetFailures();
+    return undefined;
+  } catch (error) {
+    if (isTaken(error)) {
+      throw error;
+    }
+    return { error };
+  }
+}
+
+/** The media that the job requires of the device. */
+function wantedOfDevice({ intent: { measuredBy } }: OpenJob): DeviceItem[] {
+  const id = measuredBy?.imageIdentifier ?? null;
+  const images = id === null ? [] : (measuredBy?.images ?? []);
+  const items = images.map((picture): DeviceItem => ({
+    slot: pictureSlot(picture),
+    description: picture,
+    start: (source, options) => source.image(picture, id ?? "", options),
+  }));
+  const video: DeviceItem = {
+    slot: deviceVideoSlot,
+    description: "video",
+    start: (source, options) => source.video(options),
+  };
+  return (measuredBy?.videoAt ?? null) === null ? items : [...items, video];
+}
+
+/** Finds the transaction of a local measurement by the webhook's records, and its existing packages. */
+export async function findTransaction(
+  running: CollectingJob,
+  onDamaged: (path: string) => void,
+): Promise<void> {
+  const { job, store } = running;
+  const search = searchOf(job);
+  const found = search === null ? unfindable() : await store.finder.find(search);
+  if ("missing" in found) {
+    running.seen.notFound = found;
+  } else if (await store.jobs.found(job, found)) {
+    job.transactionId = found.transactionId;
+    running.seen.notFound = undefined;
+    await findPackages(running, onDamaged);
+  }
+}
+
+/** Searches for the packages of the same measurement. Rejects with ERR_FILE or ERR_STORE. */
+export async function findPackages(
+  { job, seen, store }: Pick<CollectingJob, "job" | "seen" | "store">,
+  onDamaged: (path: string) => void,
+): Promise<void> {
+  const { packages } = await store.sealing.find(keysOfJob(job), job.answer, onDamaged);
+  seen.packages = packages;
+}
+
+/** Lists the transaction's media, and notes the list in the running job. */
+export async function listMedia(running: CollectingJob, source: MediaSource): Promise<void> {
+  const { signal, job } = running;
+  const { transactionId } = job;
+  if (transactionId === null) {
+    return;
+  }
+  try {
+    const contentType = job.intent.contentType ?? undefined;
+    const { items } = await source.waitForMedia(transactionId, { contentType, signal });
+    const known = new Set(running.seen.listed.map(({ contentId }) => contentId));
+    if (items.some(({ contentId }) => !known.has(contentId))) {
+      running.seen.quietMs = 0;
+    }
+    running.seen.listed = items;
+    running.seen.unknown = undefined;
+  } catch (error) {
+    if (!(error instanceof DimensionerError) || error.code !== "ERR_NOT_FOUND") {
+      throw error;
+    }
+    running.seen.listed = [];
+    running.seen.unknown = error;
+  }
+}
+
+/** Whether the list has a required medium that is not stored yet. */
+export function isToDownload(running: CollectingJob): boolean {
+  return dueOfCloud(running.seen).length > 0;
+}
+
+function dueOfCloud(seen: CollectedMedia): MediaItem[] {
+  const { job, existing, otherParcels, listed } = seen;
+  const archived = new Set(
+    existing.flatMap(({ manifest }) => manifest.items.map(({ contentId }) => contentId)),
+  );
+  return wantedOf(listed, askedOf(seen)).filter(
+    ({ contentId }) =>
+      !isStored(job, cloudSlot(contentId)) && !archived.has(contentId) && !otherParcels.has(contentId),
+  );
+}
+
+/** A medium of this size or more is noted in the database at once, because to download it again takes time. */
+const largeBytes = 1_000_000;
+
+/**
+ * Stores the required media of the list that are not stored yet. Small ones are noted in the database together: after a
+ * kill they are downloaded again. With messages that may still bring parts, files that are not noted are not removed,
+ * so each medium is noted at once.
+ */
+export async function downloadMedia(running: CollectingJob, source: MediaSource): Promise<void> {
+  const { job } = running;
+  const { transactionId } = job;
+  if (transactionId === null) {
+    return;
+  }
+  const used = namesOfMedia(job);
+  try {
+    for (const item of dueOfCloud(running.seen)) {
+      const slot = cloudSlot(item.contentId);
+      // The list may contain it twice.
+      if (isStored(job, slot) || running.seen.otherParcels.has(item.contentId)) {
+        continue;
+      }
+      const one = await download(running, source, { item, transactionId, used });
+      if (one === undefined) {
+        continue;
+      }
+      job.unnoted.set(slot, one);
+      if (one.bytes >= largeBytes || job.intent.sequence !== null) {
+        await noteStored(running);
+      }
+    }
+  } finally {
+    await noteStored(running);
+  }
+}
+
+/** Stores one medium; undefined if it cannot be downloaded, or is a video of another parcel. */
+async function download(
+  running: CollectingJob,
+  source: MediaSource,
+  { item, transactionId, used }: { item: MediaItem; transactionId: string; used: Set<string> },
+): Promise<StoredItem | undefined> {
+  const { job, store, signal } = running;
+  const { contentId, description } = item;
+  const facts = {
+    source: "cloud",
+    contentId,
+    description,
+    url: mediaPath(transactionId, contentId),
+    base: reserveName(used, description ?? contentId),
+  } as const;
+  const { surface, host } = source.peer;
+  const onProgress = (done: number, total: number | null): void => running.setBytes(done, total);
+  const start = () => source.media(transactionId, contentId, { signal, onProgress });
+  let stored: StoredItem;
+  try {
+    stored = await storeItem(store, job.id, start, facts, { surface, host, signal });
+  } catch (error) {
+    // It is listed but cannot be downloaded, so it counts as missing.
+    if (!(error instanceof DimensionerError) || error.code !== "ERR_NOT_FOUND") {
+      throw error;
+    }
+    return undefined;
+  }
+  if (otherParcelsVideo(askedOf(running.seen)) !== undefined && isVideo(stored)) {
+    // It was announced with another type.
+    running.seen.otherParcels = new Set([...running.seen.otherParcels, contentId]);
+    await store.disk.unlink(join(store.work.of(job.id), stored.path));
+    return undefined;
+  }
+  running.resetFailures();
+  return stored;
+}
+
+/**
+ * Adds the media to the job that are stored and not noted yet. If the bucket or the database fails, they stay where they are, and the
+ * next try notes them first: a device may have deleted its own, and the database may have noted them although its answer was lost.
+ * Rejects with ERR_STORE.
+ */
+export async function noteStored({ job, store }: Pick<CollectingJob, "job" | "store">): Promise<void> {
+  if (job.unnoted.size > 0) {
+    const noted = new Map(job.unnoted);
+    if (!(await addItems(store, job, noted))) {
+      // They stay in the work folder with their notes, and are moved aside with it.
+      throw new DimensionerError("jobUnknown", diskFacts, { value: job.id });
+    }
+    noted.forEach((_item, slot) => job.unnoted.delete(slot));
+    for (const item of [...noted.values()].filter(({ source }) => source === "device")) {
+      await removeNote(store.work.of(job.id), item, store.disk);
+    }
+  }
+}
+
+/** Finds what an earlier process has stored of a device, and the database has not noted. */
+export async function findUnnoted({ job, store }: Pick<CollectingJob, "job" | "store">): Promise<void> {
+  for (const [slot, item] of await readNotes(store.work.of(job.id), store.disk)) {
+    if (!isStored(job, slot)) {
+      job.unnoted.set(slot, item);
+    }
+  }
+}
+
+/**
+ * The same for what an earlier try has stored. A file that is not there any more is not a part of the job, whatever the database has noted
+ * of it: it is asked for again.
+ */
+export async function noteStoredBefore(running: Pick<CollectingJob, "job" | "store">): Promise<void> {
+  const { job, store } = running;
+  for (const [slot, item] of job.unnoted) {
+    if (!(await isUnchanged(store, job.id, item))) {
+      await store.jobs.removeItems(job.id, [slot]);
+      job.unnoted.delete(slot);
+    }
+  }
+  if (job.unnoted.size > 0) {
+    // What an attempt has stored may not be synced.
+    await store.work.sync(job.id);
+  }
+  await noteStored(running);
+}
+
+/** The names of the job's files, without extensions. */
+function namesOfMedia({ items, unnoted, lost }: OpenJob): Set<string> {
+  return namesInUse([...items.values(), ...unnoted.values(), ...lost.values()]);
+}
+
+/** Whether a medium is stored, noted or not. */
+function isStored({ items, unnoted }: OpenJob, slot: string): boolean {
+  return items.has(slot) || unnoted.has(slot);
+}
+
+/** Adds stored media to a job; returns false if it accepts none any more. Rejects with ERR_STORE. */
+export async function addItems(
+  store: JobStore,
+  job: OpenJob,
+  items: ReadonlyMap<string, StoredItem>,
+): Promise<boolean> {
+  await stage(store, job.id, items);
+  const isAdded = await store.jobs.addItems(job.id, items);
+  if (isAdded) {
+    beginCollecting(job);
+    items.forEach((item, slot) => {
+      job.items.set(slot, item);
+      job.lost.delete(slot);
+    });
+  }
+  return isAdded;
+}
+
+/** Media that are nowhere else have to be in the bucket before the database says that the job has them. */
+export async function stage(
+  { staged, work }: Pick<JobStore, "staged" | "work">,
+  job: string,
+  items: ReadonlyMap<string, StoredItem>,
+): Promise<void> {
+  try {
+    await staged?.store(job, work.of(job), items.values());
+  } catch (error) {
+    // What a close ends here is not accepted yet: its message has to be sent again.
+    const isClosed = isDimensionerError(error) && error.sentence === "cancelledKept";
+    throw isClosed ? new DimensionerError("cancelledClose", diskFacts) : error;
+  }
+}
+
+/** Checks the stored media after a restart: only unchanged ones count. What was staged for other workers is fetched. */
+export async function checkItems({ job, store }: Pick<CollectingJob, "job" | "store">): Promise<void> {
+  const { staged, work, jobs } = store;
+  for (const [slot, item] of job.items) {
+    if (await isUnchanged(store, job.id, item)) {
+      continue;
+    }
+    if (staged !== null && item.source !== "cloud") {
+      await work.make(job.id);
+      const isFetched = await staged.fetch(job.id, item, join(work.of(job.id), item.path));
+      if (isFetched && (await isUnchanged(store, job.id, item))) {
+        continue;
+      }
+    }
+    if (positionOf(slot) === null) {
+      await jobs.removeItems(job.id, [slot]);
+    } else {
+      await jobs.lose(job.id, slot);
+      job.lost.set(slot, item);
+    }
+    job.items.delete(slot);
+  }
+}
+
+/** Removes files of an earlier, unfinished try. */
+export async function removeStrays({ store, job }: Pick<CollectingJob, "job" | "store">): Promise<void> {
+  if (job.intent.sequence !== null) {
+    // A part may be arriving at this moment.
+    return;
+  }
+  const folder = store.work.of(job.id);
+  const expected = new Set([...job.items.values()].map(({ path }) => path));
+  try {
+    for (const name of await store.disk.readdir(folder)) {
+      if (!expected.has(name)) {
+        await removeTree(join(folder, name), store.disk);
+      }
+    }
+  } catch (error) {
+    throw asFileError(error, folder);
+  }
+}
+
+/** The facts of a medium before it is stored. */
+export interface ItemFacts {
+  readonly source: ItemSource;
+  readonly contentId: string | null;
+  readonly description: string | null;
+  readonly url: string | null;
+  /** The file's name without its extension. */
+  readonly base: string;
+}
+
+interface Transfer {
+  readonly surface: Surface;
+  readonly host: string;
+  readonly signal?: AbortSignal;
+}
+
+const reserved = /^(?:manifest|measurement)$/i;
+
+/**
+ * Stores one medium in a job's work folder, which must exist: complete, checked and synced, with an extension by its
+ * content. Its name is not synced: if it cannot be downloaded again, the caller has to sync the folder. If it is
+ * aborted, it ends when the disk has answered, so that nothing happens in the folder afterwards.
+ */
+export async function storeItem(
+  store: JobStore,
+  jobId: string,
+  start: () => Promise<Download>,
+  facts: ItemFacts,
+  transfer: Transfer,
+): Promise<StoredItem> {
+  const about = { operation: diskFacts.operation, ...transfer };
+  throwIfAborted(about);
+  const { base, ...own } = facts;
+  const { disk } = store;
+  const folder = store.work.of(jobId);
+  let announced: string | null = null;
+  const announce = async (): Promise<Download> => {
+    const download = await start();
+    announced = download.contentType;
+    return download;
+  };
+  const part = join(folder, newPartName());
+  const received = await receiveFile(
+    announce,
+    {
+      path: part,
+      // The store's folder is missing: all folders below it are created here.
+      folder: store.folder,
+      about: join(folder, base),
+      disk,
+      // A file that cannot be removed now is removed with the job's folder.
+      onLeftover: () => undefined,
+    },
+    about,
+  );
+  const { bytes, sha256, content } = received;
+  const name = suggestedName(base, content.extension);
+  try {
+    await placeFile({ part, folder, name, ifExists: "error", disk, facts: about });
+  } catch (error) {
+    throw diskError(error, join(folder, name), about, store.folder);
+  } finally {
+    await disk.unlink(part).catch(() => undefined);
+  }
+  return {
+    ...own,
+    path: name,
+    contentTypeAnnounced: announced,
+    contentTypeFound: content.found,
+    bytes,
+    sha256,
+  };
+}
+
+/**
+ * Reserves a file name that no other medium of the package has, in any letter case, and no file of the package itself.
+ */
+export function reserveName(used: Set<string>, wanted: string): string {
+  // Compared as on the disk, where two names may become the same.
+  const stem = suggestedName(wanted.replace(/^[\s.]+/, "_") || "item", "x").slice(0, -".x".length);
+  const base = reserved.test(stem) || holdName.test(stem) ? `item-${stem}` : stem;
+  for (let number = 1; ; number += 1) {
+    const candidate = number === 1 ? base : `${cut(base)}-${number}`;
+    const claim = candidate.toLowerCase();
+    if (!used.has(claim)) {
+      used.add(claim);
+      return candidate;
+    }
+  }
+}
+
+/** Shortens a name so that a number fits. */
+function cut(base: string): string {
+  return Buffer.byteLength(base) < 200 ? base : base.slice(0, 50).toWellFormed();
+}
+
+/** The file names of stored media, without extensions. */
+export function namesInUse(items: Iterable<StoredItem>): Set<string> {
+  return new Set([...items].map(({ path }) => path.replace(/\.[^.]*$/, "").toLowerCase()));
+}
+
+/** Whether a medium is unchanged since it was stored; checked after a restart. */
+async function isUnchanged(store: JobStore, jobId: string, item: StoredItem): Promise<boolean> {
+  const path = join(store.work.of(jobId), item.path);
+  try {
+    const found = await hashFile(path, store.disk);
+    return found?.bytes === item.bytes && found.sha256 === item.sha256;
+  } catch (error) {
+    throw asFileError(error, path);
+  }
+}
+
+/** The path of a medium in the cloud (spec 4.1), for the manifest. */
+function mediaPath(transactionId: string, contentId: string): string {
+  return `/api/transactionmedia/${encodeURIComponent(transactionId)}/${encodeURIComponent(contentId)}`;
+}

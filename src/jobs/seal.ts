@@ -1,0 +1,589 @@
+/**
+ * Seals jobs into packages. A package is made in the work folder of its job and gets its name in one step; then the database notes it.
+ * Each manifest names the package that this worker has sealed before, so packages get their names one after the other, and what became
+ * of the one before has to be certain first.
+ */
+import { asFileError, diskFacts, type ArchiveDisk } from "../vault/archive-disk.ts";
+import type { PlacedPackage, StoredItem } from "../vault/packages/intent.ts";
+import type { LeftOut, Manifest } from "../vault/packages/manifest.ts";
+import type { IndexedPackage, PackageIndex } from "../vault/packages/package-index.ts";
+import {
+  answerOfManifest,
+  isOtherAnswer,
+  keysOfManifest,
+  keysOfWhole,
+  type Answer,
+} from "../vault/packages/package-keys.ts";
+import { PackageWriter, type Completeness, type WrittenFile } from "../vault/packages/package-writer.ts";
+import type { FoundPackage, PackagePlace, SealedFile } from "../vault/place/package-place.ts";
+import { DimensionerError } from "../errors/dimensioner-error.ts";
+import { always } from "../database/database.ts";
+import { isTaken, isUnknown } from "../database/own-jobs.ts";
+import { isRefused } from "../database/postgres-failures.ts";
+import { withoutLeftOut } from "./completeness.ts";
+import { positionOf, searchOf, type JobTable, type OpenJob, type SealedJob } from "./job-rows.ts";
+import { KeyTurns } from "./semaphore.ts";
+import type { WorkFolders } from "./work-folder.ts";
+
+/** The result of a job: its package, and whether another job had made it before. */
+export interface Archived extends PlacedPackage {
+  /** Its absolute path, or its address in a bucket. */
+  readonly folder: string;
+  /** The same for anything in the store; `location` is below the folder of packages, with slashes. */
+  readonly addressOf: (location: string) => string;
+  readonly manifest: Manifest;
+  readonly wasThere: boolean;
+  /** The package with all media and, if it existed before, its supplements. */
+  readonly packages: readonly FoundPackage[];
+  /** Whether these contain everything that the job requires. */
+  readonly complete: boolean;
+}
+
+/** The existing packages for the keys of a job and its measurement. */
+interface Existing {
+  /** A package and its supplements, in the order in which they were archived; empty if there is no package. */
+  readonly packages: readonly FoundPackage[];
+  /** The ids of all packages that the index has for these keys. */
+  readonly known: readonly string[];
+  /** Whether the same transaction is archived with another measurement. */
+  readonly hasOther: boolean;
+}
+
+/** What a new package adds to the existing ones. */
+interface Addition {
+  readonly items: readonly StoredItem[];
+  readonly hasAnswer: boolean;
+  readonly supplements: PlacedPackage | null;
+}
+
+/** A package that has its name, or may have it, and may be noted. */
+interface Unsettled {
+  readonly job: OpenJob;
+  readonly archived: Archived;
+  /** The ids of the packages with the same keys that it was compared with. */
+  readonly known: readonly string[];
+  /** False if it is not certain that it has its name. */
+  readonly isPlaced: boolean;
+  /** Whether the database refuses its row. The package stays nevertheless, and the next manifest names it. */
+  readonly isRefused: boolean;
+}
+
+/** Seals the jobs of one store into packages, and finds packages. */
+export class Sealing {
+  readonly #parts: SealingParts;
+  readonly #writer: PackageWriter;
+  /** Damaged packages that were reported already: a job searches for its package when it begins and when it ends. */
+  readonly #toldDamaged = new Set<string>();
+  /** The second job of a key has to see the package of the first. */
+  readonly #keys = new KeyTurns();
+  /** The end of the work on the package that gets its name at the moment: the next one waits for it. */
+  #naming: Promise<unknown> = Promise.resolve();
+  /** The package that the next manifest names. */
+  #last: PlacedPackage | undefined;
+  /** Packages that were found after a kill, by the hash of the one before them. */
+  readonly #successors = new Map<string, PlacedPackage>();
+  /** By the IDs of their jobs, in the order in which they got their names. */
+  readonly #unsettled = new Map<string, Unsettled>();
+
+  constructor(parts: SealingParts) {
+    this.#parts = parts;
+    this.#last = parts.last;
+    this.#writer = new PackageWriter(parts.disk);
+  }
+
+  /**
+   * Finds the packages for the keys of a job and its measurement. Every file is read, because only complete packages count. A damaged
+   * one is reported, and stays as it is. Rejects with ERR_FILE or ERR_STORE.
+   */
+  async find(keys: readonly string[], answer: Answer, onDamaged: (path: string) => void): Promise<Existing> {
+    const { index } = this.#parts;
+    const rows = keys.length === 0 ? [] : await index.ofKeys(keys);
+    const known = rows.map(({ id }) => id);
+    let hasOther = false;
+    for (const first of rows.filter(({ supplements }) => supplements === null)) {
+      const group = [first, ...rows.filter(({ supplements }) => supplements === first.sha256)];
+      if (isOtherAnswer(answer, answerOfAll(group))) {
+        hasOther = true;
+        continue;
+      }
+      const packages = await this.#readWhole(group, onDamaged);
+      // A deleted package cannot be supplemented.
+      if (packages[0]?.sha256 === first.sha256) {
+        return { packages, hasOther, known };
+      }
+    }
+    return { packages: [], hasOther, known };
+  }
+
+  async #readWhole(
+    group: readonly IndexedPackage[],
+    onDamaged: (path: string) => void,
+  ): Promise<FoundPackage[]> {
+    const packages: FoundPackage[] = [];
+    for (const { path, sha256 } of group) {
+      const manifest = await this.#parts.place.find({ path, sha256 });
+      if (typeof manifest === "object") {
+        packages.push({ path, sha256, manifest });
+      } else if (manifest === "damaged" && !this.#toldDamaged.has(path)) {
+        this.#toldDamaged.add(path);
+        onDamaged(path);
+      }
+    }
+    return packages;
+  }
+
+  /**
+   * Makes the package of a job that has all its media. `judge` is called when the job accepts no more, with the media that it has then
+   * and the existing packages of the same measurement. If there are some, the result is a supplement to them, or nothing new if it
+   * would contain nothing new. Throws ERR_FILE or ERR_STORE; may be called again then, after `recover`. Throws ERR_EXPIRED for a part
+   * that was accepted after its package had its name.
+   */
+  async seal(
+    job: OpenJob,
+    judge: (packages: readonly FoundPackage[]) => Completeness,
+    onDamaged: (path: string) => void,
+  ): Promise<Archived> {
+    // Noted before the response of the database: without one, it may have happened nevertheless.
+    job.state = "sealing";
+    for (;;) {
+      const sealed = await this.#close(job);
+      job.items = sealed.items;
+      const archived = await this.#keys.run(keysOfWhole(job), async () => {
+        await this.#settleFor(job);
+        const { packages, known } = await this.find(keysOfWhole(job), job.answer, onDamaged);
+        // The index has a package of this very job if the database has forgotten that the job was sealed, as one does that was restored
+        // from a backup. The row of a second package would replace that of the first. It is looked up by the ID of the job, because the
+        // key of a sequence is another one with each further part.
+        const own = await this.#ownOf(job);
+        if (own !== undefined) {
+          throwIfPartIsLate(job, [own, ...packages]);
+          return await this.#endWith(job, this.#resultOf(own));
+        }
+        const completeness = judge(packages);
+        const addition = additionOf(job, packages, completeness.leftOut);
+        const [first] = packages;
+        return first !== undefined && addition === null
+          ? await this.#endWith(job, this.existing(first, packages, completeness.complete))
+          : await this.#write(job, sealed, {
+              completeness,
+              addition: addition ?? wholeOf(job, completeness.leftOut),
+              known,
+            });
+      });
+      if (archived !== undefined) {
+        return archived;
+      }
+      // Another worker has made a package of the same parcel meanwhile: it is found now. Or the database does not know any more that
+      // the job is sealed.
+      await this.#parts.work.reopen(job.id, isMediumOf(job));
+      await this.#parts.jobs.collect(job.id);
+    }
+  }
+
+  /**
+   * Closes a job to further media. What memory has was confirmed by the database before, and is still on the disk: if rows lack some of
+   * it, as after a failover to a server that had not received the last ones, it is added again.
+   */
+  async #close(job: OpenJob): Promise<SealedJob> {
+    const { jobs } = this.#parts;
+    const measurement = searchOf(job)?.key ?? null;
+    for (let sealed = await jobs.seal(job.id, measurement); sealed !== undefined;) {
+      const { items } = sealed;
+      const lacking = [...job.items].filter(([slot]) => !items.has(slot));
+      if (lacking.length === 0) {
+        return sealed;
+      }
+      await jobs.collect(job.id);
+      await jobs.addItems(job.id, new Map(lacking));
+      sealed = await jobs.seal(job.id, measurement);
+    }
+    throw new Error(`The job ${job.id} was sealed twice.`);
+  }
+
+  /**
+   * Writes a package, gives it its name and notes it. Undefined if another worker has made a package of the same parcel meanwhile, or
+   * the database does not know that the job is sealed.
+   */
+  async #write(
+    job: OpenJob,
+    { texts: stored, legacyTransactionId }: SealedJob,
+    {
+      completeness,
+      addition,
+      known,
+    }: {
+      readonly completeness: Completeness;
+      readonly addition: Addition;
+      readonly known: readonly string[];
+    },
+  ): Promise<Archived | undefined> {
+    const { work, worker, place } = this.#parts;
+    try {
+      if (stored === undefined) {
+        throw new DimensionerError("jobDamaged", diskFacts, { value: job.id });
+      }
+      const { id, acceptedAt, intent, transactionId } = job;
+      const { items, supplements } = addition;
+      const texts = addition.hasAnswer ? stored : { ...stored, measurement: null, raw: null };
+      const from = await work.seal(
+        id,
+        items.map(({ path }) => path),
+      );
+      const written = await this.#writer.writeMeasurement(from, texts);
+      const files = [...items.map(sealedItem), ...written.map(withType)];
+      const prepared = await place.prepare({ job: id, folder: from, parts: intent.folder, files });
+      return await this.#inTurn(async () => {
+        await this.#settleAll(() => false);
+        const { manifest, file } = await this.#writer.writeManifest(from, {
+          job: id,
+          store: worker,
+          acceptedAt,
+          transactionId,
+          legacyTransactionId,
+          intent,
+          texts,
+          items,
+          supplements,
+          ...completeness,
+          previous: this.#last ?? null,
+        });
+        const at = (path: string): Archived => this.#resultOf({ path, sha256: file.sha256, manifest });
+        const maybePlaced = (path: string): (() => void) => {
+          this.#unsettled.set(id, { job, known, archived: at(path), isPlaced: false, isRefused: false });
+          return () => void this.#unsettled.delete(id);
+        };
+        const keyOf = (one: Manifest): string => keysOfManifest(one).own;
+        const isSame = (there: Manifest): boolean => hasAll(there, manifest);
+        const same = { key: keyOf(manifest), keyOf, isSame };
+        const placed = await prepared.place(withType(file), same, maybePlaced);
+        if ("manifest" in placed) {
+          this.#unsettled.delete(id);
+          return await this.#endWith(job, this.existing(placed, [placed], placed.manifest.complete));
+        }
+        const archived = at(placed.path);
+        const isNoted = await this.#settle({ job, known, archived, isPlaced: true, isRefused: false });
+        return isNoted ? archived : undefined;
+      });
+    } catch (error) {
+      throw asFileError(error, place.files.addressOf(job.intent.folder.join("/")), place.files.name);
+    }
+  }
+
+  /** Acts when the packages before have their names. */
+  async #inTurn<T>(act: () => Promise<T>): Promise<T> {
+    const done = this.#naming.then(act);
+    this.#naming = done.catch(() => undefined);
+    return await done;
+  }
+
+  /**
+   * Finds out whether packages that were placed when something failed are those of their jobs. Until then, no other job may look
+   * for packages: it would not find them. Rejects with ERR_FILE or ERR_STORE. A package whose row the database refuses only holds up
+   * its own job, and those of the same parcel.
+   */
+  async #settleFor(job: OpenJob): Promise<void> {
+    if (this.#unsettled.size > 0) {
+      const keys = new Set(keysOfWhole(job));
+      await this.#inTurn(async () => {
+        await this.#settleAll((one) => {
+          const { own, measure } = keysOfManifest(one.archived.manifest);
+          return one.job.id === job.id || keys.has(own) || (measure !== null && keys.has(measure));
+        });
+      });
+    }
+  }
+
+  /** `isNeeded`: whether a package has to be noted, although it may be refused. */
+  async #settleAll(isNeeded: (one: Unsettled) => boolean): Promise<void> {
+    for (const one of this.#unsettled.values()) {
+      if (one.isRefused && !isNeeded(one)) {
+        continue;
+      }
+      try {
+        await this.#settle(one);
+      } catch (error) {
+        // What another worker has taken, or nobody knows any more, is settled here.
+        if (!isTaken(error) && !isUnknown(error) && !(isRefused(error) && !isNeeded(one))) {
+          throw error;
+        }
+      }
+    }
+  }
+
+  /** Notes a package, or gives it up. Returns whether it is noted; one in a folder stays nevertheless. */
+  async #settle(one: Unsettled): Promise<boolean> {
+    const { job, archived, known, isPlaced } = one;
+    const { place } = this.#parts;
+    this.#unsettled.set(job.id, one);
+    let isNoted = false;
+    let failure: DimensionerError | undefined;
+    if (isPlaced || typeof (await place.find(archived)) === "object") {
+      try {
+        isNoted = await this.#note(job, archived, known);
+      } catch (error) {
+        if (!isTaken(error) && !isUnknown(error) && !isRefused(error)) {
+          throw error;
+        }
+        failure = error;
+      }
+    }
+    const stays = isNoted || !(await place.discard(archived));
+    if (stays && isRefused(failure)) {
+      this.#unsettled.set(job.id, { ...one, isPlaced: true, isRefused: true });
+    } else {
+      this.#unsettled.delete(job.id);
+    }
+    if (stays && !one.isRefused) {
+      this.#last = { path: archived.path, sha256: archived.sha256 };
+    }
+    if (failure !== undefined) {
+      throw failure;
+    }
+    return isNoted;
+  }
+
+  /** Ends a job with a package that is there already. */
+  async #endWith(job: OpenJob, archived: Archived): Promise<Archived> {
+    await this.#note(job, archived, "existing");
+    return archived;
+  }
+
+  /** Notes the package of a job; returns false if it may not end with it. `known`: see PackagePlace. */
+  async #note(job: OpenJob, archived: Archived, known: readonly string[] | "existing"): Promise<boolean> {
+    const { path, sha256, manifest } = archived;
+    const { jobs, place } = this.#parts;
+    const keys = keysOfManifest(manifest);
+    const noted = place.note({ path, sha256, manifest }, keys, known === "existing" ? [] : known);
+    const condition = known === "existing" ? always : noted.condition;
+    const isNoted = await jobs.archived(job.id, keys.own, { path, sha256 }, { ...noted, condition });
+    if (isNoted) {
+      job.key = keys.own;
+      job.state = "archived";
+      job.placed = { path, sha256 };
+    }
+    return isNoted;
+  }
+
+  /** To be called when a job has ended, or another worker has it: its package is not noted any more if it was refused. */
+  forget(job: string): void {
+    this.#parts.place.forget(job);
+    if (this.#unsettled.get(job)?.isRefused === true) {
+      this.#unsettled.delete(job);
+    }
+  }
+
+  /**
+   * Finds the packages that were being placed when the process ended, before another one takes their place in the
+   * chain. A job whose package the database refuses tries again by itself.
+   */
+  async recoverAll(jobs: readonly OpenJob[]): Promise<void> {
+    for (const job of jobs) {
+      if (job.state === "sealing") {
+        await this.recover(job).catch(asRefusal);
+      }
+    }
+  }
+
+  /**
+   * Ends a job of an earlier process with its own package, if the index has one although the job is open: it is so in an older
+   * database that was restored, and completed by `dimensioner rebuild`. Its media are in the package, and not in its folder.
+   */
+  async findOwn(job: OpenJob): Promise<Archived | undefined> {
+    const own = job.state === "archived" ? undefined : await this.#ownOf(job);
+    if (own === undefined) {
+      return undefined;
+    }
+    if (job.state !== "sealing") {
+      await this.#parts.jobs.seal(job.id, null);
+      job.state = "sealing";
+    }
+    return await this.#endWith(job, this.existing(own, [own], own.manifest.complete));
+  }
+
+  /** The package of a job that the index has, if it is whole. */
+  async #ownOf({ id }: OpenJob): Promise<FoundPackage | undefined> {
+    const { place, index } = this.#parts;
+    const placed = await index.ofJob(id);
+    const manifest = placed === undefined ? undefined : await place.find(placed);
+    return placed === undefined || typeof manifest !== "object" || manifest.job !== id
+      ? undefined
+      : { path: placed.path, sha256: placed.sha256, manifest };
+  }
+
+  /** Finds the package of a job that is resumed after a restart or a failure, if it has its name already; otherwise opens the job again. */
+  async recover(job: OpenJob): Promise<Archived | undefined> {
+    const { place, work, jobs } = this.#parts;
+    await this.#settleFor(job);
+    if (job.placed !== null) {
+      const manifest = await place.find(job.placed);
+      // With a package of another job, it has to be compared again.
+      if (typeof manifest === "object" && manifest.job === job.id) {
+        return this.#resultOf({ ...job.placed, manifest });
+      }
+      job.placed = null;
+    }
+    const found = job.state === "sealing" ? await place.seek(job.id, job.intent.folder) : undefined;
+    if (found !== undefined) {
+      const archived = this.#resultOf(found);
+      // What it was compared with is forgotten, and a worker that was suspended may have placed it after another worker had taken the
+      // job. So the database decides whether it is the package of this job.
+      const noted = await this.#note(job, archived, []).catch(asRefusal);
+      const stays = noted === true || !(await place.discard(found));
+      if (stays && found.manifest.store === this.#parts.worker) {
+        this.#follow(found);
+      }
+      if (typeof noted === "object") {
+        throw noted;
+      }
+      // If the database does not know that the job is sealed, a package that stays is found when the job is sealed again.
+      if (noted) {
+        return archived;
+      }
+    }
+    if (job.state !== "collecting") {
+      await jobs.collect(job.id);
+      job.state = "collecting";
+    }
+    await work.make(job.id);
+    await work.reopen(job.id, isMediumOf(job));
+    return undefined;
+  }
+
+  /** The next manifest names a package that a killed process had placed, or the last one of those that follow it. */
+  #follow({ path, sha256, manifest }: FoundPackage): void {
+    this.#successors.set(manifest.previous?.sha256 ?? "", { path, sha256 });
+    for (let next; (next = this.#successors.get(this.#last?.sha256 ?? "")) !== undefined;) {
+      this.#last = next;
+    }
+  }
+
+  /** The result of a job with a package of its own. */
+  #resultOf(one: FoundPackage): Archived {
+    const { files } = this.#parts.place;
+    const addressOf = (location: string): string => files.addressOf(location);
+    return {
+      ...one,
+      folder: addressOf(one.path),
+      addressOf,
+      wasThere: false,
+      packages: [one],
+      complete: one.manifest.complete,
+    };
+  }
+
+  /** The result of a job that brings nothing new. */
+  existing(first: FoundPackage, packages: readonly FoundPackage[], complete: boolean): Archived {
+    return { ...this.#resultOf(first), wasThere: true, packages, complete };
+  }
+}
+
+interface SealingParts {
+  readonly place: PackagePlace;
+  /** The id of the worker, which its packages name: each worker has a chain of its own. */
+  readonly worker: string;
+  /** The disk of the work folders. */
+  readonly disk: ArchiveDisk;
+  readonly work: WorkFolders;
+  readonly jobs: JobTable;
+  readonly index: PackageIndex;
+  /** The last package of the chain, which the next manifest names. */
+  readonly last: PlacedPackage | undefined;
+}
+
+/** A package whose row the database refuses may stay, and then the next manifest names it. */
+function asRefusal(error: unknown): DimensionerError {
+  if (!isRefused(error)) {
+    throw error;
+  }
+  return error;
+}
+
+/** A file that was written, with the content type that its name says. */
+function withType(file: WrittenFile): SealedFile {
+  return file.path.endsWith(".json") ? { ...file, contentType: "application/json" } : file;
+}
+
+function sealedItem({ path, bytes, sha256, contentTypeFound, contentTypeAnnounced }: StoredItem): SealedFile {
+  return { path, bytes, sha256, contentType: contentTypeFound ?? contentTypeAnnounced ?? undefined };
+}
+
+/** Whether a file in the work folder is a medium of the job. */
+function isMediumOf({ items }: OpenJob): (name: string) => boolean {
+  const names = new Set([...items.values()].map(({ path }) => path));
+  return (name) => names.has(name);
+}
+
+/** The measurement of a group of packages: a supplement may bring the one that its package lacks. */
+function answerOfAll(group: readonly IndexedPackage[]): Answer {
+  const find = (of: keyof Answer): string | null => group.find((one) => one[of] !== null)?.[of] ?? null;
+  return { measurement: find("measurement"), raw: find("raw") };
+}
+
+/** Everything that a job has of its parcel, for a package of its own. */
+function wholeOf(job: OpenJob, leftOut: readonly LeftOut[]): Addition {
+  return { items: withoutLeftOut(job.items.values(), leftOut), hasAnswer: true, supplements: null };
+}
+
+/** What a job has and the existing package and its supplements do not have; null if there is nothing. */
+function additionOf(
+  job: OpenJob,
+  packages: readonly FoundPackage[],
+  leftOut: readonly LeftOut[],
+): Addition | null {
+  const whole = wholeOf(job, leftOut);
+  const [first] = packages;
+  if (first === undefined) {
+    return whole;
+  }
+  const archived = hashesIn(packages);
+  const fresh = whole.items.filter(({ sha256 }) => !archived.has(sha256));
+  const hasAnswer = bringsAnswer(job.answer, packages);
+  return fresh.length === 0 && !hasAnswer
+    ? null
+    : { items: fresh, hasAnswer, supplements: { path: first.path, sha256: first.sha256 } };
+}
+
+/**
+ * Throws ERR_EXPIRED for a part of a sequence that was accepted when the package of its job had its name already: it would be removed
+ * with the work folder. What has come from a cloud or a device since then can be asked for again.
+ */
+function throwIfPartIsLate({ items }: OpenJob, packages: readonly FoundPackage[]): void {
+  const archived = hashesIn(packages);
+  const late = [...items].findLast(([, { source, sha256 }]) => source === "message" && !archived.has(sha256));
+  if (late !== undefined) {
+    throw new DimensionerError("partTooLate", diskFacts, { count: Number(positionOf(late[0])) + 1 });
+  }
+}
+
+/** The hashes of the media in packages. */
+function hashesIn(packages: readonly FoundPackage[]): ReadonlySet<string> {
+  return new Set(packages.flatMap(({ manifest }) => manifest.items.map(({ sha256 }) => sha256)));
+}
+
+/** Whether a job brings a measurement or an exact answer that the existing packages do not have. */
+export function bringsAnswer(
+  { raw, measurement }: Answer,
+  packages: readonly Pick<FoundPackage, "manifest">[],
+): boolean {
+  const answers = packages.map(({ manifest }) => answerOfManifest(manifest));
+  const hasRaw = answers.some((one) => one.raw !== null);
+  const hasMeasurement = answers.some((one) => one.measurement !== null);
+  return (raw !== null && !hasRaw) || (measurement !== null && !hasRaw && !hasMeasurement);
+}
+
+/**
+ * Whether a package that another process has placed contains everything of this one: then it is the package of both. An exact
+ * answer that only this one has would be lost with its work folder.
+ */
+function hasAll(there: Manifest, own: Manifest): boolean {
+  const answer = answerOfManifest(own);
+  const hashes = new Set(there.items.map(({ sha256 }) => sha256));
+  return (
+    keysOfManifest(there).own === keysOfManifest(own).own &&
+    (there.supplements?.sha256 ?? null) === (own.supplements?.sha256 ?? null) &&
+    !isOtherAnswer(answer, answerOfManifest(there)) &&
+    !bringsAnswer(answer, [{ manifest: there }]) &&
+    (there.complete || !own.complete) &&
+    own.items.every(({ sha256 }) => hashes.has(sha256))
+  );
+}
