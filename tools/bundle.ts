@@ -55,7 +55,7 @@ async function modules(): Promise<void> {
     ...Object.values(bin),
     ...Object.values(exports).flatMap((one) => (typeof one === "string" ? [] : [one.default])),
     "dist/src/evidence/evidence-thread.js",
-    "dist/src/vault/maintenance/hash-thread.js",
+    "dist/src/vault/hash-thread.js",
     "dist/src/database/sqlite-thread.js",
   ].map((path) => posix.relative("dist", path).replace(/\.js$/, ""));
   await build({

@@ -1,12 +1,12 @@
 import type { CopyReport } from "../model/archive-reports.ts";
-import { copyArchive } from "../vault/maintenance/commands.ts";
+import { copyArchive } from "../vault/commands.ts";
 import {
+  UsageError,
   defineVerb,
   namedStore,
   sayBytes,
   sayCount,
   storeText,
-  UsageError,
   wholeNumber,
   withFindings,
 } from "./command-line.ts";

@@ -1,5 +1,5 @@
-import { withPackages } from "../evidence/with-source.ts";
 import { saveExport } from "../evidence/export/export-packages.ts";
+import { withPackages } from "../evidence/packages.ts";
 import type { PackageLookup } from "../model/archive-reports.ts";
 import { languages } from "../rules/languages.ts";
 import {

@@ -1,7 +1,8 @@
-import type { PrunedPackage, PruneReport } from "../model/archive-reports.ts";
-import { timeBefore } from "../vault/maintenance/age.ts";
-import { pruneArchive } from "../vault/maintenance/commands.ts";
+import type { PruneReport, PrunedPackage } from "../model/archive-reports.ts";
+import { timeBefore } from "../rules/periods.ts";
+import { pruneArchive } from "../vault/commands.ts";
 import {
+  UsageError,
   databaseOption,
   defineVerb,
   namedStore,
@@ -9,7 +10,6 @@ import {
   sayBytes,
   sayCount,
   storeText,
-  UsageError,
   withFindings,
 } from "./command-line.ts";
 

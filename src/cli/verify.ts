@@ -1,5 +1,5 @@
 import type { Verdict, VerifyReport } from "../model/archive-reports.ts";
-import { verifyArchive } from "../vault/maintenance/commands.ts";
+import { verifyArchive } from "../vault/commands.ts";
 import {
   databaseOption,
   defineVerb,

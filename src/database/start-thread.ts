@@ -2,10 +2,7 @@ import { Worker } from "node:worker_threads";
 import { packageModule } from "../package/package-files.ts";
 
 /** The modules that run in a thread of their own. */
-type ThreadModule =
-  | "src/database/sqlite-thread"
-  | "src/evidence/evidence-thread"
-  | "src/vault/maintenance/hash-thread";
+type ThreadModule = "src/database/sqlite-thread" | "src/evidence/evidence-thread" | "src/vault/hash-thread";
 
 /** Starts a thread; nothing listens to it yet. */
 export function startThread(module: ThreadModule, workerData?: unknown): Worker {

@@ -1,22 +1,22 @@
 /** The thread of one long action on an archive: its hashing takes none of the time of Node-RED's event loop. */
-import { isMainThread, parentPort, workerData, type MessagePort } from "node:worker_threads";
-import { databaseText, type DatabaseLocation } from "../database/database-location.ts";
+import { type MessagePort, isMainThread, parentPort, workerData } from "node:worker_threads";
+import { type DatabaseLocation, databaseText } from "../database/database-location.ts";
 import { encryptInThread } from "../database/postgres-tls.ts";
 import { DimensionerError, isDimensionerError } from "../errors/dimensioner-error.ts";
 import type { ArchiveProgress, Finding, PrunedPackage } from "../model/archive-reports.ts";
-import { exportPackages, streamExport } from "./export/export-packages.ts";
+import { pruneArchive, verifyArchive } from "../vault/commands.ts";
 import type { ArchiveFiles } from "../vault/files/archive-files.ts";
 import { openFiles } from "../vault/files/open-files.ts";
-import { pruneArchive, verifyArchive } from "../vault/maintenance/commands.ts";
-import { BlockSender } from "./block-sender.ts";
-import type {
-  EvidenceAnswer,
-  EvidenceResult,
-  EvidenceTask,
-  EvidenceTaskOf,
-  ThreadRequest,
-} from "./thread-messages.ts";
-import { verifyPackages } from "./verify-packages.ts";
+import { exportPackages, streamExport } from "./export/export-packages.ts";
+import { verifyPackages } from "./packages.ts";
+import {
+  BlockSender,
+  type EvidenceAnswer,
+  type EvidenceResult,
+  type EvidenceTask,
+  type EvidenceTaskOf,
+  type ThreadRequest,
+} from "./run-in-thread.ts";
 
 if (!isMainThread && parentPort !== null) {
   await serve(parentPort, workerData as EvidenceTask);

@@ -3,6 +3,7 @@ import * as v from "valibot";
 import { DimensionerError } from "../errors/dimensioner-error.ts";
 import { parseFields, recordLimits } from "../model/parse-json.ts";
 import {
+  type ReadDisk,
   asFileError,
   exists,
   holdLogName,
@@ -10,12 +11,13 @@ import {
   manifestFileName,
   pruneLogName,
   stateFolderName,
-  type ReadDisk,
 } from "../vault/archive-disk.ts";
 import type { ArchiveFiles } from "../vault/files/archive-files.ts";
-import { PruneLog } from "../vault/maintenance/prune-log.ts";
+import type { Manifest } from "../vault/packages/manifest.ts";
 import { openPlain } from "../vault/packages/package-files.ts";
-import { goneError, type OpenedPackage } from "./open-package.ts";
+import type { IndexedPackage } from "../vault/packages/package-index.ts";
+import { PruneLog } from "../vault/prune-log.ts";
+import { loadManifestWithin } from "../vault/walk.ts";
 
 const holdFileName = "hold.json";
 /** How long the reason of a hold can be, in characters. */
@@ -159,4 +161,35 @@ async function asFileErrors<T>(folder: string, work: () => Promise<T>): Promise<
   } catch (error) {
     throw asFileError(error, folder);
   }
+}
+
+/** A package of the index that is in the folder or the bucket. */
+export interface OpenedPackage {
+  /** The package's folder below the folder of packages, with slashes. */
+  readonly location: string;
+  /** Its absolute path on the disk of the files. */
+  readonly folder: string;
+  readonly manifest: Manifest;
+  /** Of its manifest. */
+  readonly sha256: string;
+}
+
+/**
+ * Opens a package that the index lists. A path that leads out of the root counts as missing. Throws ERR_NOT_FOUND if it
+ * is not there, or its manifest cannot be read.
+ */
+export async function openPackage(
+  { root, disk }: Pick<ArchiveFiles, "disk" | "root">,
+  { path: location }: Pick<IndexedPackage, "path">,
+): Promise<OpenedPackage> {
+  const found = await loadManifestWithin(root, `${location}/${manifestFileName}`, disk);
+  if (typeof found === "string") {
+    throw goneError(location);
+  }
+  return { location, folder: join(root, location), ...found };
+}
+
+/** The ERR_NOT_FOUND for a package that the index lists, and that is not there. */
+export function goneError(location: string): DimensionerError {
+  return new DimensionerError("evidenceGone", { surface: "disk", operation: "find" }, { path: location });
 }

@@ -1,21 +1,20 @@
 import type { X509Certificate } from "node:crypto";
 import { DimensionerError } from "../errors/dimensioner-error.ts";
 import type { TimestampResult } from "../model/shapes.ts";
-import { createRequest, readRequest } from "../vault/timestamp/request.ts";
-import { verifyTimestamp, type VerifiedTimestamp } from "../vault/timestamp/verify.ts";
 import { asFileError, stateFolderName } from "../vault/archive-disk.ts";
-import { leaveOutPruned } from "./leave-out-pruned.ts";
-import { openPackage, type OpenedPackage } from "./open-package.ts";
-import type { EvidenceSource } from "./packages.ts";
-import { PackageIndex, type IndexedPackage } from "../vault/packages/package-index.ts";
-import { keepTimestamp } from "../vault/maintenance/keep-timestamp.ts";
+import { type IndexedPackage, PackageIndex } from "../vault/packages/package-index.ts";
 import {
-  locationOf,
-  timeOf,
-  TimestampFolder,
   type KeptTimestamp,
-} from "../vault/maintenance/timestamp-folder.ts";
-import { readRoots } from "../vault/maintenance/timestamp-roots.ts";
+  TimestampFolder,
+  keepTimestamp,
+  locationOf,
+  readRoots,
+  timeOf,
+} from "../vault/timestamp-folder.ts";
+import { createRequest, readRequest } from "../vault/timestamp/request.ts";
+import { type VerifiedTimestamp, verifyTimestamp } from "../vault/timestamp/verify.ts";
+import { type OpenedPackage, openPackage } from "./hold.ts";
+import { type EvidenceSource, leaveOutPruned } from "./packages.ts";
 
 /** What signs time stamps. */
 export interface TimestampAuthority {

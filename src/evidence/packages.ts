@@ -1,18 +1,49 @@
-import { DimensionerError, isDimensionerError, type FailureFacts } from "../errors/dimensioner-error.ts";
+import { join } from "node:path";
+import type { Database } from "../database/database.ts";
+import { ToolThread } from "../database/tool-database.ts";
+import { DimensionerError, type FailureFacts, isDimensionerError } from "../errors/dimensioner-error.ts";
 import { field, onOneLine, phrase } from "../errors/interpolation.ts";
-import type { PackageLookup } from "../model/archive-reports.ts";
+import type {
+  ArchiveNote,
+  ArchiveProgress,
+  Finding,
+  PackageLookup,
+  VerifyReport,
+} from "../model/archive-reports.ts";
+import { parseFields, recordLimits } from "../model/parse-json.ts";
+import { sha256Of } from "../model/sha256.ts";
 import type { EvidencePackage } from "../model/shapes.ts";
 import { longestNameLength } from "../rules/logins.ts";
-import type { Database } from "../database/database.ts";
+import { type Period, readPeriod } from "../rules/periods.ts";
+import { type ReadDisk, asFileError, manifestFileName, measurementFileName } from "../vault/archive-disk.ts";
+import { coveringTimestamp, explainTimestamp, timestampsIn } from "../vault/covering-timestamps.ts";
+import { filesKey } from "../vault/files-location.ts";
 import type { ArchiveFiles } from "../vault/files/archive-files.ts";
+import { namedFiles, openFiles } from "../vault/files/open-files.ts";
+import { findDatabases, openForTool } from "../vault/index-reader.ts";
+import { archivedFiles } from "../vault/packages/archived-files.ts";
+import type { PlacedPackage } from "../vault/packages/intent.ts";
+import type { Measured } from "../vault/packages/manifest.ts";
+import { measuredOf, mostMeasurementBytes } from "../vault/packages/measurement-fields.ts";
+import { openPlain } from "../vault/packages/package-files.ts";
 import type { IndexedPackage } from "../vault/packages/package-index.ts";
-import { describeIndexed } from "./describe.ts";
-import { holdPackage, longestReason, releasePackage, takeBackHeld, type HoldChange } from "./hold.ts";
-import { leaveOutPruned, readEach } from "./leave-out-pruned.ts";
-import { goneError, openPackage, type OpenedPackage } from "./open-package.ts";
-import { readPeriod, type Period } from "./period.ts";
-import { readSize, type SoughtSize } from "./size.ts";
-import { searchIndex, type Query } from "./search.ts";
+import { findPruned } from "../vault/prune-log.ts";
+import type { PackageTimestamp } from "../vault/timestamps.ts";
+import { type CheckedTotals, checkIndexed } from "../vault/verify.ts";
+import { loadManifestWithin } from "../vault/walk.ts";
+import {
+  type HoldChange,
+  type OpenedPackage,
+  goneError,
+  holdPackage,
+  longestReason,
+  openPackage,
+  readHold,
+  releasePackage,
+  takeBackHeld,
+} from "./hold.ts";
+import { type ChainedPackage, withNext } from "./report/exported-package.ts";
+import { type Query, type SoughtSize, readSize, searchIndex } from "./search.ts";
 
 /** Where packages are looked up. */
 export interface EvidenceSource {
@@ -222,4 +253,327 @@ function factsOf({ operation }: Pick<EvidenceSource, "operation">): FailureFacts
 
 function shown(value: string): string {
   return onOneLine(value.slice(0, longestShown)).toWellFormed();
+}
+
+/** A package of which something is not what was archived. */
+const changedTexts = {
+  manifest:
+    "The manifest is not the one that was archived: its SHA-256 is not that of the index. Verify the package to see what is wrong.",
+  measurement: `${measurementFileName} is not what was archived: its SHA-256 is not that of the manifest. Its values are left out. Verify the package to see what is wrong.`,
+} as const;
+
+/**
+ * Describes a package of the index, from its manifest and its measurement; the package is the truth, not the index. Both
+ * are compared with what was archived, the images and videos are not.
+ */
+export async function describeIndexed(
+  files: ArchiveFiles,
+  indexed: IndexedPackage,
+): Promise<EvidencePackage> {
+  const folder = files.addressOf(indexed.path);
+  try {
+    const opened = await openPackage(files, indexed);
+    const described = await describeOpened(opened, folder, files.disk);
+    return opened.sha256 === indexed.sha256
+      ? described
+      : { ...described, problem: changedTexts.manifest, changed: true };
+  } catch (error) {
+    if (isDimensionerError(error) && error.sentence === "evidenceGone") {
+      return describeGone(folder, indexed, error.message);
+    }
+    throw asFileError(error, folder, files.name);
+  }
+}
+
+async function describeOpened(
+  opened: OpenedPackage,
+  folder: string,
+  disk: ReadDisk,
+): Promise<EvidencePackage> {
+  const { location, manifest } = opened;
+  const [{ figures, isChanged }, hold] = await Promise.all([
+    readFigures(opened, disk),
+    readHold(opened.folder, disk),
+  ]);
+  const { references, times, instrument, billable = null, scan = null, supplements = null } = manifest;
+  return {
+    packageId: manifest.job,
+    location,
+    folder,
+    transactionId: manifest.transactionId,
+    ...references,
+    scan: scan?.text ?? null,
+    device: manifest.device,
+    deviceSerialNumber: instrument?.serialNumber ?? null,
+    deviceCertificate: instrument?.certificate ?? null,
+    measuredAtUtc: times.deviceUtc,
+    archivedAtUtc: times.archived,
+    ...figures,
+    legalForTrade: manifest.legalForTrade,
+    billable: billable === null ? null : { weight: billable.weight, unit: billable.unit },
+    complete: manifest.complete,
+    missing: manifest.missing,
+    supplements: supplements?.path ?? null,
+    hold,
+    files: archivedFiles(folder, manifest),
+    problem: isChanged ? changedTexts.measurement : null,
+    changed: isChanged,
+  };
+}
+
+/** The index lists it, but its folder or its manifest is gone. */
+function describeGone(folder: string, indexed: IndexedPackage, problem: string): EvidencePackage {
+  return {
+    packageId: indexed.id,
+    location: indexed.path,
+    folder,
+    transactionId: indexed.transactionId,
+    transactionReference: indexed.transactionReference,
+    customReference1: null,
+    customReference2: null,
+    customReference3: null,
+    barcodeReference: null,
+    scan: null,
+    device: null,
+    deviceSerialNumber: null,
+    deviceCertificate: null,
+    measuredAtUtc: null,
+    archivedAtUtc: indexed.archivedAt,
+    ...measuredOf({}),
+    legalForTrade: null,
+    billable: null,
+    complete: indexed.complete,
+    missing: [],
+    supplements: null,
+    hold: null,
+    files: [],
+    problem,
+    changed: false,
+  };
+}
+
+interface ReadFigures {
+  readonly figures: Measured;
+  /** Whether measurement.json is not what the manifest says of it, or is gone. */
+  readonly isChanged: boolean;
+}
+
+async function readFigures(
+  { folder, manifest: { measurement } }: OpenedPackage,
+  disk: ReadDisk,
+): Promise<ReadFigures> {
+  const content = measurement === null ? null : await readMeasurement(folder, disk);
+  const isChanged = measurement !== null && (content === null || sha256Of(content) !== measurement.sha256);
+  const fields = content === null || isChanged ? {} : (parseFields(String(content), recordLimits) ?? {});
+  return { figures: measuredOf(fields), isChanged };
+}
+
+/** The content of measurement.json; null if it is not there, longer than this package writes, or cannot be read. */
+async function readMeasurement(folder: string, disk: ReadDisk): Promise<Buffer | null> {
+  const file = await openPlain(join(folder, measurementFileName), disk);
+  if (file === undefined) {
+    return null;
+  }
+  try {
+    const { size } = await file.stat();
+    return size > mostMeasurementBytes ? null : await file.readFile();
+  } catch (error) {
+    // A bucket that fails does not make it a damaged one.
+    if (isDimensionerError(error)) {
+      throw error;
+    }
+    return null;
+  } finally {
+    await file.close();
+  }
+}
+
+/** How many packages are read at the same time: a disk does not become faster, and a bucket is waited for. */
+const readAtOnce: Readonly<Record<ArchiveFiles["kind"], number>> = { folder: 2, s3: 8 };
+
+/** Reads something of each package, some at a time, until the signal is aborted. */
+async function readEach<T>(
+  { kind }: Pick<ArchiveFiles, "kind">,
+  packages: readonly IndexedPackage[],
+  read: (one: IndexedPackage) => Promise<T>,
+  signal?: AbortSignal,
+): Promise<T[]> {
+  const results: T[] = [];
+  const most = readAtOnce[kind];
+  for (let first = 0; first < packages.length; first += most) {
+    if (signal?.aborted === true) {
+      break;
+    }
+    results.push(...(await Promise.all(packages.slice(first, first + most).map(read))));
+  }
+  return results;
+}
+
+/**
+ * Leaves out the packages that were deleted because of their age: where that was done without the database, their rows stay. One
+ * that is gone otherwise is not left out. The log of deleted packages is read if one is gone only.
+ */
+export async function leaveOutPruned(
+  files: ArchiveFiles,
+  packages: readonly IndexedPackage[],
+): Promise<readonly IndexedPackage[]> {
+  const gone = (
+    await readEach(files, packages, async (one) => ((await isGone(files, one)) ? [one] : []))
+  ).flat();
+  const [since] = gone.map(({ archivedAt }) => archivedAt).toSorted();
+  const pruned = await findPruned(files, "sha256", new Set(gone.map(({ sha256 }) => sha256)), since);
+  return packages.filter((one) => !gone.includes(one) || !pruned.has(one.sha256));
+}
+
+/** Whether the package that the index lists is not there, or another one is in its place: one of another job. */
+async function isGone({ root, disk }: ArchiveFiles, { id, path }: IndexedPackage): Promise<boolean> {
+  try {
+    const found = await loadManifestWithin(root, `${path}/${manifestFileName}`, disk);
+    return found === "none" || (found !== "damaged" && found.manifest.job !== id);
+  } catch (error) {
+    // A bucket that fails would fail for each package. What cannot be read is there.
+    if (isDimensionerError(error)) {
+      throw error;
+    }
+    return false;
+  }
+}
+
+/** Where the packages of a store are, for a program that does not own its database. */
+export interface StorePlace {
+  /** The folder of packages, or the address of a bucket. */
+  readonly folder: string;
+  /** The file of the store's database, the folder that holds it, or the address of a PostgreSQL database. */
+  readonly database: string;
+  /** For errors. */
+  readonly operation: string;
+}
+
+/**
+ * Opens a store to read its database and to work with its packages, also while Node-RED has it open. Aborting the signal ends
+ * all requests to a bucket. Rejects with ERR_CONFIG, ERR_FILE and ERR_STORE.
+ */
+export function withSource<T>(
+  place: StorePlace,
+  work: (source: EvidenceSource) => Promise<T>,
+  signal?: AbortSignal,
+): Promise<T> {
+  return withFiles(place, signal, (files, key) => inDatabase(place, files, key, work));
+}
+
+/**
+ * Finds packages with their neighbours, and works with them when the database is closed again: an export can take hours.
+ * Rejects as `demandPackages` does, and with ERR_CONFIG.
+ */
+export function withPackages<T>(
+  place: StorePlace,
+  sought: Sought,
+  work: (files: ArchiveFiles, packages: readonly ChainedPackage[]) => Promise<T>,
+  signal?: AbortSignal,
+): Promise<T> {
+  return withFiles(place, signal, async (files, key) =>
+    work(
+      files,
+      await inDatabase(place, files, key, async (source) =>
+        withNext(source.database, await demandPackages(source, sought)),
+      ),
+    ),
+  );
+}
+
+/** `key`: the folder or the bucket, as the database of a store names it. */
+async function withFiles<T>(
+  { folder }: StorePlace,
+  signal: AbortSignal | undefined,
+  work: (files: ArchiveFiles, key: string) => Promise<T>,
+): Promise<T> {
+  const location = namedFiles(folder);
+  const files = await openFiles(location, { signal });
+  try {
+    return await work(files, files.kind === "folder" ? files.root : filesKey(location));
+  } finally {
+    await files.close();
+  }
+}
+
+async function inDatabase<T>(
+  { database: given, operation }: StorePlace,
+  files: ArchiveFiles,
+  key: string,
+  work: (source: EvidenceSource) => Promise<T>,
+): Promise<T> {
+  const thread = new ToolThread();
+  try {
+    const [file = given] = await findDatabases(given, { key }, thread);
+    const database = await openForTool(file, "read", thread);
+    try {
+      return await work({ database, files, operation });
+    } finally {
+      await database.close();
+    }
+  } finally {
+    await thread.close();
+  }
+}
+
+export interface VerifyPackagesOptions {
+  readonly onFinding: (finding: Finding) => void;
+  readonly onProgress: (progress: ArchiveProgress) => void;
+  readonly signal: AbortSignal;
+  /** A PEM file with the root certificates that signers are checked against. */
+  readonly timestampRoots?: string | undefined;
+}
+
+/**
+ * Verifies some packages of the index: each file against its manifest, each manifest against the index, the
+ * manifest before it against what this one says of it, and the time stamps that cover it. The whole archive is checked by
+ * `verifyArchive`. Throws ERR_STORE if the bucket fails.
+ */
+export async function verifyPackages(
+  files: Pick<ArchiveFiles, "disk" | "root">,
+  packages: readonly PlacedPackage[],
+  { onFinding, onProgress, signal, timestampRoots }: VerifyPackagesOptions,
+): Promise<VerifyReport> {
+  const totals: CheckedTotals = { packages: 0, files: 0, bytes: 0, incomplete: 0 };
+  let findings = 0;
+  const report = (finding: Finding): void => {
+    findings += 1;
+    onFinding(finding);
+  };
+  const timestamps = await timestampsIn(files, timestampRoots, signal);
+  const notes: ArchiveNote[] = [];
+  // One time stamp covers many packages.
+  const named = new Set<string>();
+  for (const placed of packages) {
+    signal.throwIfAborted();
+    for await (const finding of checkIndexed(files, placed, totals, signal)) {
+      report(finding);
+    }
+    const found = await timestamps?.find(placed);
+    for (const finding of found?.findings ?? []) {
+      if (!named.has(finding.path)) {
+        named.add(finding.path);
+        report(finding);
+      }
+    }
+    // With root certificates, time stamps are expected: somebody may have deleted all of them.
+    if (found !== undefined || timestampRoots !== undefined) {
+      notes.push(noteOf(placed, found?.timestamp ?? null));
+    }
+    const { packages: done, bytes } = totals;
+    onProgress({ packages: done, bytes, expectedPackages: packages.length, expectedBytes: null });
+  }
+  return {
+    verdict: findings > 0 ? "wrong" : "ok",
+    findings,
+    unchecked: [],
+    notes,
+    ...totals,
+    expected: packages.length,
+  };
+}
+
+function noteOf({ path }: PlacedPackage, found: PackageTimestamp | null): ArchiveNote {
+  const timestamp = found === null ? null : coveringTimestamp(found);
+  return { kind: "timestamp", path, text: explainTimestamp(found), timestamp };
 }

@@ -1,4 +1,3 @@
-import * as commands from "../vault/maintenance/commands.ts";
 import { checkArguments } from "../errors/check.ts";
 import type {
   PruneArchiveOptions,
@@ -8,6 +7,7 @@ import type {
   VerifyArchiveOptions,
   VerifyReport,
 } from "../model/archive-reports.ts";
+import * as commands from "../vault/commands.ts";
 import { pruneArguments, rebuildArguments, verifyArguments } from "./arguments.ts";
 
 /**

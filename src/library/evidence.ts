@@ -1,8 +1,8 @@
-import { listMissing as listMissingIn } from "../evidence/missing.ts";
-import * as packages from "../evidence/packages.ts";
-import { withPackages, withSource } from "../evidence/with-source.ts";
 import { checkArguments } from "../errors/check.ts";
 import { saveExport } from "../evidence/export/export-packages.ts";
+import { listMissing as listMissingIn } from "../evidence/missing.ts";
+import * as packages from "../evidence/packages.ts";
+import { withPackages, withSource } from "../evidence/packages.ts";
 import type { ArchiveOptions, PackageLookup } from "../model/archive-reports.ts";
 import type { EvidencePackage, MissingEvidence, SavedFile, VerifyResult } from "../model/shapes.ts";
 import type { Language } from "../rules/languages.ts";

@@ -1,5 +1,5 @@
-import { withSource } from "../evidence/with-source.ts";
 import { checkArguments } from "../errors/check.ts";
+import { withSource } from "../evidence/packages.ts";
 import type { TimestampResult } from "../model/shapes.ts";
 import { TimestampServer, type TimestampServerOptions } from "../vault/timestamp-server/client.ts";
 import { timestampArguments } from "./arguments.ts";

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { rm } from "node:fs/promises";
-import { openBucketFiles } from "../../src/vault/files/open-files.ts";
-import { pruneArchive, verifyArchive } from "../../src/vault/maintenance/commands.ts";
 import type { ArchiveWarning } from "../../src/jobs/runner.ts";
+import { pruneArchive, verifyArchive } from "../../src/vault/commands.ts";
+import { openBucketFiles } from "../../src/vault/files/open-files.ts";
 import { rejectsWith } from "../media/support.ts";
 import { useCredentials } from "../support/s3-servers.ts";
 import { prefix } from "./bucket-objects.ts";
-import { withPlace, type TestPlace } from "./store-places.ts";
+import { type TestPlace, withPlace } from "./store-places.ts";
 import { intentOf, mediumOf, openArchive, pictureOf, sha256Of, until } from "./support.ts";
 import { tidyBucket } from "./tidy-bucket.ts";
 

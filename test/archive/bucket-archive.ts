@@ -1,17 +1,17 @@
 import assert from "node:assert/strict";
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { openBucketFiles } from "../../src/vault/files/open-files.ts";
-import type { BucketFiles } from "../../src/vault/files/bucket-files.ts";
-import { pruneArchive, rebuildIndex } from "../../src/vault/maintenance/commands.ts";
 import type { PruneReport } from "../../src/model/archive-reports.ts";
 import { sha256Of } from "../../src/model/sha256.ts";
-import { readS3Url } from "../../src/vault/s3/bucket-address.ts";
+import { pruneArchive, rebuildIndex } from "../../src/vault/commands.ts";
 import type { BucketLocation } from "../../src/vault/files-location.ts";
+import type { BucketFiles } from "../../src/vault/files/bucket-files.ts";
+import { openBucketFiles } from "../../src/vault/files/open-files.ts";
+import { readS3Url } from "../../src/vault/s3/bucket-address.ts";
 import { databaseNameIn, postgresOptions } from "../database/databases.ts";
-import { forTests, s3Servers, sourceOf, type BucketServer } from "../support/s3-servers.ts";
+import { type BucketServer, forTests, s3Servers, sourceOf } from "../support/s3-servers.ts";
 import { sharedPostgres } from "../support/shared-postgres.ts";
 import { copiesOfArchive } from "./packages.ts";
 

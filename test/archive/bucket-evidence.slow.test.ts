@@ -1,24 +1,24 @@
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { manifestFileName } from "../../src/vault/archive-disk.ts";
+import { saveExport } from "../../src/evidence/export/export-packages.ts";
+import { withPackages } from "../../src/evidence/packages.ts";
 import { runInThread } from "../../src/evidence/run-in-thread.ts";
 import { readStoreState } from "../../src/evidence/store-state.ts";
-import { withPackages } from "../../src/evidence/with-source.ts";
-import { saveExport } from "../../src/evidence/export/export-packages.ts";
-import { decodeLine, readLog } from "../../src/vault/files/checked-lines.ts";
 import {
+  type EvidencePackage,
+  type Finding,
   findPackages,
   holdPackages,
   releasePackages,
   verifyArchive,
-  type EvidencePackage,
-  type Finding,
 } from "../../src/index.ts";
+import { manifestFileName } from "../../src/vault/archive-disk.ts";
+import { decodeLine, readLog } from "../../src/vault/files/checked-lines.ts";
 import { withFolder } from "../media/support.ts";
-import { s3Servers, useCredentials, type BucketServer } from "../support/s3-servers.ts";
+import { type BucketServer, s3Servers, useCredentials } from "../support/s3-servers.ts";
 import { bucketSuites } from "./bucket-archive.ts";
-import { keysIn, withBucket, type InBucket } from "./in-bucket.ts";
+import { type InBucket, keysIn, withBucket } from "./in-bucket.ts";
 import { copiesOfArchive } from "./packages.ts";
 import { bundleVerb, runChild } from "./processes.ts";
 import { readZip } from "./read-zip.ts";

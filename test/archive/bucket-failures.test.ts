@@ -1,17 +1,21 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { describeIndexed } from "../../src/evidence/describe.ts";
-import { changeHold, findPackages, type EvidenceSource } from "../../src/evidence/packages.ts";
-import { runInThread } from "../../src/evidence/run-in-thread.ts";
-import { withPackages } from "../../src/evidence/with-source.ts";
-import { verifyPackages } from "../../src/evidence/verify-packages.ts";
 import { saveExport } from "../../src/evidence/export/export-packages.ts";
-import type { ChainedPackage } from "../../src/evidence/report/neighbours.ts";
+import {
+  type EvidenceSource,
+  changeHold,
+  describeIndexed,
+  findPackages,
+  verifyPackages,
+  withPackages,
+} from "../../src/evidence/packages.ts";
+import type { ChainedPackage } from "../../src/evidence/report/exported-package.ts";
+import { runInThread } from "../../src/evidence/run-in-thread.ts";
 import { LeasedStore } from "../../src/runtime/evidence/leased-store.ts";
 import { listAll, withFolder } from "../media/support.ts";
 import { useCredentials } from "../support/s3-servers.ts";
-import { startStub, type BucketStub, type Fault } from "../support/s3-stub.ts";
-import { keysIn, withBucket, type InBucket } from "./in-bucket.ts";
+import { type BucketStub, type Fault, startStub } from "../support/s3-stub.ts";
+import { type InBucket, keysIn, withBucket } from "./in-bucket.ts";
 import { copiesOfArchive } from "./packages.ts";
 import { databaseOf, newDatabases } from "./store.ts";
 

@@ -1,23 +1,23 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { removeUploads } from "../../src/vault/maintenance/bucket-leftovers.ts";
-import { plainDisk } from "../../src/vault/archive-disk.ts";
-import { BucketTidying } from "../../src/vault/place/bucket-tidying.ts";
-import { StagedMedia } from "../../src/vault/place/staged-media.ts";
-import { openForTool } from "../../src/vault/maintenance/index-source.ts";
 import { ToolThread } from "../../src/database/tool-database.ts";
 import { sha256Of } from "../../src/model/sha256.ts";
+import { plainDisk } from "../../src/vault/archive-disk.ts";
+import { openForTool } from "../../src/vault/index-reader.ts";
+import { removeUploads } from "../../src/vault/leftovers.ts";
+import { BucketTidying } from "../../src/vault/place/bucket-tidying.ts";
+import { StagedMedia } from "../../src/vault/place/staged-media.ts";
 import { useCredentials } from "../support/s3-servers.ts";
-import { startStub, type BucketStub } from "../support/s3-stub.ts";
+import { type BucketStub, startStub } from "../support/s3-stub.ts";
 import {
-  hexNames,
+  type BucketArchive,
+  type IndexDatabase,
   archiveForEach,
   bucketSuites,
+  hexNames,
   indexDatabases,
   keysOf,
   packagesForBuckets,
-  type IndexDatabase,
-  type BucketArchive,
 } from "./bucket-archive.ts";
 import { verify } from "./packages.ts";
 

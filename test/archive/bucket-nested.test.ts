@@ -1,15 +1,10 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import {
-  copyArchive,
-  pruneArchive,
-  rebuildIndex,
-  verifyArchive,
-} from "../../src/vault/maintenance/commands.ts";
+import { copyArchive, pruneArchive, rebuildIndex, verifyArchive } from "../../src/vault/commands.ts";
 import { Store } from "../../src/vault/store.ts";
 import { withFolder } from "../media/support.ts";
 import { useCredentials } from "../support/s3-servers.ts";
-import { startStub, type BucketStub } from "../support/s3-stub.ts";
+import { type BucketStub, startStub } from "../support/s3-stub.ts";
 import { copiesOfArchive } from "./packages.ts";
 import { bucketOf } from "./shared-store.ts";
 import { newDatabases } from "./store.ts";

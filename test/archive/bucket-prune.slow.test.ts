@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
+import { type OpenedPackage, holdPackage } from "../../src/evidence/hold.ts";
 import { stateFolderName } from "../../src/vault/archive-disk.ts";
-import { holdPackage } from "../../src/evidence/hold.ts";
-import type { OpenedPackage } from "../../src/evidence/open-package.ts";
-import { PruneLogReader, type PrunedLine } from "../../src/vault/maintenance/prune-log.ts";
 import { loadManifest } from "../../src/vault/packages/package-files.ts";
-import { startStub, type BucketStub, type StubRequest } from "../support/s3-stub.ts";
+import { PruneLogReader, type PrunedLine } from "../../src/vault/prune-log.ts";
 import { useCredentials } from "../support/s3-servers.ts";
+import { type BucketStub, type StubRequest, startStub } from "../support/s3-stub.ts";
 import {
+  type BucketArchive,
   archiveForEach,
   bucketSuites,
   hexNames,
@@ -15,7 +15,6 @@ import {
   makeOld,
   openSqlite,
   packagesForBuckets,
-  type BucketArchive,
 } from "./bucket-archive.ts";
 import { verify } from "./packages.ts";
 import { bundleVerb, runChild, startChild } from "./processes.ts";

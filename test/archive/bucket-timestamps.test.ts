@@ -1,18 +1,18 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { makeTimestamp } from "../../src/evidence/make-timestamp.ts";
-import { withSource } from "../../src/evidence/with-source.ts";
-import { encodeLine } from "../../src/vault/files/checked-lines.ts";
-import { timestampsIn } from "../../src/vault/maintenance/covering-timestamps.ts";
-import { filesOfTimestamp, TimestampFolder } from "../../src/vault/maintenance/timestamp-folder.ts";
-import { findPackages, timestampArchive, verifyArchive, type Finding } from "../../src/index.ts";
+import { withSource } from "../../src/evidence/packages.ts";
+import { type Finding, findPackages, timestampArchive, verifyArchive } from "../../src/index.ts";
 import { sha256Of } from "../../src/model/sha256.ts";
+import { timestampsIn } from "../../src/vault/covering-timestamps.ts";
+import { encodeLine } from "../../src/vault/files/checked-lines.ts";
+import { TimestampFolder, filesOfTimestamp } from "../../src/vault/timestamp-folder.ts";
 import { TimestampServer } from "../../src/vault/timestamp-server/client.ts";
-import { s3Servers, useCredentials, type BucketServer } from "../support/s3-servers.ts";
+import { type BucketServer, s3Servers, useCredentials } from "../support/s3-servers.ts";
 import { useAuthority } from "../vault/timestamp/authority.ts";
 import { fixtures } from "../vault/timestamp/fixtures.ts";
 import { bucketSuites } from "./bucket-archive.ts";
-import { keysIn, withBucket, type InBucket } from "./in-bucket.ts";
+import { type InBucket, keysIn, withBucket } from "./in-bucket.ts";
 import { changeDatabase, copiesOfArchive } from "./packages.ts";
 import { bundleVerb, runChild } from "./processes.ts";
 

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { verifyArchive } from "../../src/vault/maintenance/commands.ts";
+import { verifyArchive } from "../../src/vault/commands.ts";
 import { useCredentials } from "../support/s3-servers.ts";
 import {
+  type BucketArchive,
   archiveForEach,
   bucketSuites,
   hexNames,
   packagesForBuckets,
-  type BucketArchive,
 } from "./bucket-archive.ts";
 import { verify } from "./packages.ts";
 

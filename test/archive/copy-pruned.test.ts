@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { cp, mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { copyArchive, pruneArchive, rebuildIndex } from "../../src/vault/maintenance/commands.ts";
-import { startStub, type BucketStub } from "../support/s3-stub.ts";
-import { useCredentials } from "../support/s3-servers.ts";
+import { copyArchive, pruneArchive, rebuildIndex } from "../../src/vault/commands.ts";
 import { withFolder } from "../media/support.ts";
+import { useCredentials } from "../support/s3-servers.ts";
+import { type BucketStub, startStub } from "../support/s3-stub.ts";
 import { changeDatabase, copiesOfArchive, verify } from "./packages.ts";
 
 describe("archive: a copy in a bucket of packages that were deleted in the folder because of their age", () => {

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { appendFile, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { copyArchive, pruneArchive, rebuildIndex } from "../../src/vault/maintenance/commands.ts";
 import type { CopyReport, NotCopied } from "../../src/model/archive-reports.ts";
-import { s3Servers, useCredentials, type BucketServer } from "../support/s3-servers.ts";
-import { startStub, type BucketStub } from "../support/s3-stub.ts";
+import { copyArchive, pruneArchive, rebuildIndex } from "../../src/vault/commands.ts";
 import { withFolder } from "../media/support.ts";
+import { type BucketServer, s3Servers, useCredentials } from "../support/s3-servers.ts";
+import { type BucketStub, startStub } from "../support/s3-stub.ts";
 import { changeDatabase, copiesOfArchive, verify } from "./packages.ts";
 import { bundleVerb, runChild } from "./processes.ts";
 

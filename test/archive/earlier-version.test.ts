@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { appendFile, cp, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { rebuildIndex } from "../../src/vault/maintenance/commands.ts";
+import { rebuildIndex } from "../../src/vault/commands.ts";
 import { withFolder } from "../media/support.ts";
 import { fillArchive, verify } from "./packages.ts";
 import { databaseOf } from "./store.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { appendFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { withPackages } from "../../src/evidence/with-source.ts";
 import { saveExport } from "../../src/evidence/export/export-packages.ts";
+import { withPackages } from "../../src/evidence/packages.ts";
 import { encodeLine } from "../../src/vault/files/checked-lines.ts";
 import { withFolder } from "../media/support.ts";
 import { copiesOfArchive, verify } from "./packages.ts";

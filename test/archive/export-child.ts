@@ -1,6 +1,6 @@
 /** Exports all packages of an archive in each language, and sends the SHA-256 of each ZIP:  export-child.ts <archive> <folder> */
-import { withPackages } from "../../src/evidence/with-source.ts";
 import { saveExport } from "../../src/evidence/export/export-packages.ts";
+import { withPackages } from "../../src/evidence/packages.ts";
 import { languages } from "../../src/rules/languages.ts";
 import { databaseOf } from "./store.ts";
 

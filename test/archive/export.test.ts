@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { appendFileSync } from "node:fs";
-import { appendFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { withPackages } from "../../src/evidence/with-source.ts";
 import { exportPackages, saveExport } from "../../src/evidence/export/export-packages.ts";
-import { verifyArchive } from "../../src/vault/maintenance/commands.ts";
+import { withPackages } from "../../src/evidence/packages.ts";
 import type { ArchiveProgress, Finding } from "../../src/model/archive-reports.ts";
 import type { VerifyResult } from "../../src/model/shapes.ts";
 import { languages } from "../../src/rules/languages.ts";
+import { verifyArchive } from "../../src/vault/commands.ts";
 import { bundledNode } from "../../tools/bundled-node.ts";
 import { listAll, untilListed, withFolder } from "../media/support.ts";
 import { changeDatabase, copiesOfArchive, fillArchive } from "./packages.ts";

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { keyOf } from "../../src/vault/bucket/bucket-disk.ts";
+import { copyArchive } from "../../src/vault/commands.ts";
+import type { BucketLocation } from "../../src/vault/files-location.ts";
 import type { BucketFiles } from "../../src/vault/files/bucket-files.ts";
 import { namedFiles, openBucketFiles } from "../../src/vault/files/open-files.ts";
-import { copyArchive } from "../../src/vault/maintenance/commands.ts";
-import type { BucketLocation } from "../../src/vault/files-location.ts";
-import { forTests, type BucketServer } from "../support/s3-servers.ts";
+import { type BucketServer, forTests } from "../support/s3-servers.ts";
 import type { copiesOfArchive } from "./packages.ts";
 
 /** An archive in a bucket, and the folder of which it is a copy. */

@@ -1,17 +1,16 @@
 import assert from "node:assert/strict";
 import { appendFile, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { plainDisk, pruneLogName, stateFolderName, type ReadDisk } from "../../src/vault/archive-disk.ts";
-import { decodeLine, encodeLine, LogReader, readLog } from "../../src/vault/files/checked-lines.ts";
-import { openBucketFiles } from "../../src/vault/files/open-files.ts";
-import { findPruned } from "../../src/vault/maintenance/prune-log.ts";
-import { PrunedPackages } from "../../src/vault/maintenance/pruned-packages.ts";
-import { SeenPackages } from "../../src/vault/maintenance/seen-packages.ts";
-import { readS3Url } from "../../src/vault/s3/bucket-address.ts";
 import { ToolThread } from "../../src/database/tool-database.ts";
+import { type ReadDisk, plainDisk, pruneLogName, stateFolderName } from "../../src/vault/archive-disk.ts";
+import { LogReader, decodeLine, encodeLine, readLog } from "../../src/vault/files/checked-lines.ts";
+import { openBucketFiles } from "../../src/vault/files/open-files.ts";
+import { findPruned } from "../../src/vault/prune-log.ts";
+import { readS3Url } from "../../src/vault/s3/bucket-address.ts";
+import { PrunedPackages, SeenPackages } from "../../src/vault/seen-packages.ts";
+import { withFolder } from "../media/support.ts";
 import { forTests } from "../support/s3-servers.ts";
 import { startStub } from "../support/s3-stub.ts";
-import { withFolder } from "../media/support.ts";
 
 async function readOn(reader: LogReader): Promise<unknown[]> {
   const read: unknown[] = [];

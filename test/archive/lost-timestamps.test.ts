@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { appendFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { plainDisk } from "../../src/vault/archive-disk.ts";
-import { verifyPackages } from "../../src/evidence/verify-packages.ts";
-import { exportPackages, timestampArchive, verifyArchive, type Finding } from "../../src/index.ts";
+import { verifyPackages } from "../../src/evidence/packages.ts";
+import { type Finding, exportPackages, timestampArchive, verifyArchive } from "../../src/index.ts";
 import { sha256Of } from "../../src/model/sha256.ts";
+import { plainDisk } from "../../src/vault/archive-disk.ts";
 import { withFolder } from "../media/support.ts";
 import { useAuthority } from "../vault/timestamp/authority.ts";
 import { fixtures } from "../vault/timestamp/fixtures.ts";

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Verification } from "../../src/vault/maintenance/verify.ts";
-import { keysOfManifest } from "../../src/vault/packages/package-keys.ts";
-import { encodeLine } from "../../src/vault/files/checked-lines.ts";
-import { readManifest, writeManifest, type Manifest } from "../../src/vault/packages/manifest.ts";
-import { indexPackage } from "../../src/vault/packages/package-index.ts";
 import { StoreDatabases } from "../../src/database/store-databases.ts";
+import { encodeLine } from "../../src/vault/files/checked-lines.ts";
+import { type Manifest, readManifest, writeManifest } from "../../src/vault/packages/manifest.ts";
+import { indexPackage } from "../../src/vault/packages/package-index.ts";
+import { keysOfManifest } from "../../src/vault/packages/package-keys.ts";
+import { Verification } from "../../src/vault/verify.ts";
 import { watchedDisk } from "../media/support.ts";
 import { sha256Of } from "./support.ts";
 

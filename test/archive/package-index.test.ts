@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
+import { type Query, searchIndex } from "../../src/evidence/search.ts";
 import type { Manifest } from "../../src/vault/packages/manifest.ts";
-import { searchIndex, type Query } from "../../src/evidence/search.ts";
-import { indexPackage, PackageIndex } from "../../src/vault/packages/package-index.ts";
+import { PackageIndex, indexPackage } from "../../src/vault/packages/package-index.ts";
 import { describeDatabases } from "../database/databases.ts";
-import { type TestDatabase } from "../database/support.ts";
+import type { TestDatabase } from "../database/support.ts";
 
 function manifestOf(job: string, more: Partial<Manifest> = {}): Manifest {
   return {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readPeriod } from "../../src/evidence/period.ts";
+import { readPeriod } from "../../src/rules/periods.ts";
 
 describe("periods of time", () => {
   const now = new Date(2026, 10, 22, 12, 30);

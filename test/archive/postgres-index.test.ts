@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { mkdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { pruneArchive, rebuildIndex } from "../../src/vault/maintenance/commands.ts";
-import type { NotIndexed } from "../../src/model/archive-reports.ts";
 import type { SharedDatabaseOptions } from "../../src/database/shared-database.ts";
-import { sharedPostgres } from "../support/shared-postgres.ts";
+import type { NotIndexed } from "../../src/model/archive-reports.ts";
+import { pruneArchive, rebuildIndex } from "../../src/vault/commands.ts";
 import { databaseNameIn, emptyPostgresOptions } from "../database/databases.ts";
+import { sharedPostgres } from "../support/shared-postgres.ts";
 import { copiesOfArchive, fillArchive, verify } from "./packages.ts";
 import { bundleVerb, runChild } from "./processes.ts";
 import { openSharedStore } from "./shared-store.ts";

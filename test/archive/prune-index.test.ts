@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { appendFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { ToolRequest } from "../../src/database/sqlite-messages.ts";
+import { ToolDatabase, ToolThread } from "../../src/database/tool-database.ts";
 import { pruneLogName, stateFolderName } from "../../src/vault/archive-disk.ts";
 import { encodeLine } from "../../src/vault/files/checked-lines.ts";
-import { openPlace } from "../../src/vault/maintenance/open-place.ts";
-import { pruneIndexes } from "../../src/vault/maintenance/prune-index.ts";
-import { ToolDatabase, ToolThread } from "../../src/database/tool-database.ts";
-import type { ToolRequest } from "../../src/database/sqlite-messages.ts";
+import { openPlace } from "../../src/vault/open-place.ts";
+import { pruneIndexes } from "../../src/vault/prune.ts";
 import { withFolder } from "../media/support.ts";
 import { rowsIn } from "../support/rows.ts";
 import { useCredentials } from "../support/s3-servers.ts";

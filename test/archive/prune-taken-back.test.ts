@@ -1,17 +1,17 @@
 import assert from "node:assert/strict";
 import { readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { plainDisk, type ArchiveDisk, type ReadDisk } from "../../src/vault/archive-disk.ts";
-import { FolderFiles } from "../../src/vault/files/folder-files.ts";
-import { openPlace } from "../../src/vault/maintenance/open-place.ts";
-import { PruneLog, PruneLogReader } from "../../src/vault/maintenance/prune-log.ts";
-import { Pruning } from "../../src/vault/maintenance/prune.ts";
-import { walkPackages } from "../../src/vault/maintenance/walk-packages.ts";
 import { holdPackages } from "../../src/library/evidence.ts";
+import { type ArchiveDisk, type ReadDisk, plainDisk } from "../../src/vault/archive-disk.ts";
+import { FolderFiles } from "../../src/vault/files/folder-files.ts";
+import { openPlace } from "../../src/vault/open-place.ts";
+import { PruneLog, PruneLogReader } from "../../src/vault/prune-log.ts";
+import { Pruning } from "../../src/vault/prune.ts";
+import { walkPackages } from "../../src/vault/walk.ts";
 import { systemError, watchedDisk } from "../media/support.ts";
-import { startStub, type BucketStub } from "../support/s3-stub.ts";
 import { useCredentials } from "../support/s3-servers.ts";
-import { openSqlite, packagesForBuckets, type BucketArchive } from "./bucket-archive.ts";
+import { type BucketStub, startStub } from "../support/s3-stub.ts";
+import { type BucketArchive, openSqlite, packagesForBuckets } from "./bucket-archive.ts";
 import { copiesOfArchive, verify } from "./packages.ts";
 
 const claim = { by: "transactionId", person: "Anna", reason: "claim 7" } as const;

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
-import { cp, mkdir, readdir, readFile, rename, symlink, writeFile } from "node:fs/promises";
+import { cp, mkdir, readFile, readdir, rename, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { timeBefore } from "../../src/vault/maintenance/age.ts";
+import type { PruneArchiveOptions, PruneReport, PrunedPackage } from "../../src/model/archive-reports.ts";
+import { timeBefore } from "../../src/rules/periods.ts";
 import { plainDisk } from "../../src/vault/archive-disk.ts";
-import { FolderFiles } from "../../src/vault/files/folder-files.ts";
+import { pruneArchive } from "../../src/vault/commands.ts";
 import { decodeLine } from "../../src/vault/files/checked-lines.ts";
-import { pruneArchive } from "../../src/vault/maintenance/commands.ts";
-import type { PruneArchiveOptions, PrunedPackage, PruneReport } from "../../src/model/archive-reports.ts";
+import { FolderFiles } from "../../src/vault/files/folder-files.ts";
 import { withFolder } from "../media/support.ts";
 import { rowsIn } from "../support/rows.ts";
 import { fillArchive as fill, verify } from "./packages.ts";

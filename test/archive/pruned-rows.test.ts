@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { withPackages } from "../../src/evidence/packages.ts";
 import { runInThread } from "../../src/evidence/run-in-thread.ts";
-import { withPackages } from "../../src/evidence/with-source.ts";
 import {
+  type ExportedPackages,
   exportPackages,
   findPackages,
   holdPackages,
   pruneArchive,
   releasePackages,
-  type ExportedPackages,
 } from "../../src/index.ts";
 import type { VerifyReport } from "../../src/model/archive-reports.ts";
 import { rejectsWith, withFolder } from "../media/support.ts";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { chown, cp, mkdir, readdir, readFile, rename, rm, stat, truncate, writeFile } from "node:fs/promises";
+import { chown, cp, mkdir, readFile, readdir, rename, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { rebuildIndex } from "../../src/vault/maintenance/commands.ts";
 import type { NotIndexed, RebuildIndexOptions, RebuildReport } from "../../src/model/archive-reports.ts";
+import { rebuildIndex } from "../../src/vault/commands.ts";
 import { changeDatabase, copiesOfArchive, fillArchive, verify } from "./packages.ts";
 import { bundleVerb, runChild } from "./processes.ts";
 import { databaseOf, storeIn } from "./store.ts";

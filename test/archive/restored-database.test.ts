@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { rebuildIndex, verifyArchive } from "../../src/vault/maintenance/commands.ts";
-import { useCredentials } from "../support/s3-servers.ts";
-import { ScriptedCloud } from "./scripted-sources.ts";
+import { rebuildIndex, verifyArchive } from "../../src/vault/commands.ts";
 import { openBucketFiles } from "../../src/vault/files/open-files.ts";
+import { useCredentials } from "../support/s3-servers.ts";
 import { stagedIn } from "./bucket-objects.ts";
-import { storeKinds, withPlace, type OpenedStore, type TestPlace } from "./store-places.ts";
-import { intentOf, mediumOf, openArchive, until, type Opened } from "./support.ts";
+import { ScriptedCloud } from "./scripted-sources.ts";
+import { type OpenedStore, type TestPlace, storeKinds, withPlace } from "./store-places.ts";
+import { type Opened, intentOf, mediumOf, openArchive, until } from "./support.ts";
 import { tidyBucket } from "./tidy-bucket.ts";
 
 const tables = ["jobs", "job_media", "packages", "uploads", "measurements"] as const;

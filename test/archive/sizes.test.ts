@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readSize } from "../../src/evidence/size.ts";
+import { readSize } from "../../src/evidence/search.ts";
 import { indexedSize } from "../../src/vault/packages/indexed-size.ts";
 
 describe("archive: sizes that people look for", () => {

@@ -1,19 +1,19 @@
 import assert from "node:assert/strict";
 import { randomInt } from "node:crypto";
-import { verifyArchive } from "../../src/vault/maintenance/commands.ts";
-import type { Finding } from "../../src/model/archive-reports.ts";
-import { rejectsWith } from "../media/support.ts";
-import type { BucketStub, Fault, StubRequest } from "../support/s3-stub.ts";
-import { useCredentials } from "../support/s3-servers.ts";
-import { simulatedCloudOfSuite } from "./simulated-cloud.ts";
-import { openBucketFiles } from "../../src/vault/files/open-files.ts";
 import { Archives } from "../../src/jobs/archive.ts";
-import { openPackages, type OpenedPackages } from "../../src/vault/place/open-packages.ts";
-import { bucketOf } from "./shared-store.ts";
-import { tidyBucket } from "./tidy-bucket.ts";
+import type { Finding } from "../../src/model/archive-reports.ts";
+import { verifyArchive } from "../../src/vault/commands.ts";
+import { openBucketFiles } from "../../src/vault/files/open-files.ts";
+import { type OpenedPackages, openPackages } from "../../src/vault/place/open-packages.ts";
+import { rejectsWith } from "../media/support.ts";
+import { useCredentials } from "../support/s3-servers.ts";
+import type { BucketStub, Fault, StubRequest } from "../support/s3-stub.ts";
 import { prefix, stagedIn } from "./bucket-objects.ts";
-import { storeKinds, withPlace, type TestPlace } from "./store-places.ts";
-import { intentOf, mediumOf, openArchive, pictureOf, until, type Opened } from "./support.ts";
+import { bucketOf } from "./shared-store.ts";
+import { simulatedCloudOfSuite } from "./simulated-cloud.ts";
+import { type TestPlace, storeKinds, withPlace } from "./store-places.ts";
+import { type Opened, intentOf, mediumOf, openArchive, pictureOf, until } from "./support.ts";
+import { tidyBucket } from "./tidy-bucket.ts";
 
 const forMessage = (id: string, more: Parameters<typeof intentOf>[1] = {}) =>
   intentOf(id, { origin: null, raw: `{"id":"${id}"}`, measurement: `{"length":1}`, ...more });

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { rebuildIndex } from "../../src/vault/maintenance/commands.ts";
 import type { Submission } from "../../src/jobs/runner.ts";
 import type { Archived } from "../../src/jobs/seal.ts";
+import { rebuildIndex } from "../../src/vault/commands.ts";
 import type { Intent } from "../../src/vault/packages/intent.ts";
 import { withFolder } from "../media/support.ts";
 import { verify } from "./packages.ts";
-import { databaseOf } from "./store.ts";
 import { ScriptedCloud, ScriptedDevice, videoOf } from "./scripted-sources.ts";
-import { intentOf, openArchive, readPackages, until, type Opened } from "./support.ts";
+import { databaseOf } from "./store.ts";
+import { type Opened, intentOf, openArchive, readPackages, until } from "./support.ts";
 
 const image = { id: "ColorImageJpeg", type: "image/jpeg" };
 const depth = { id: "DepthImageJpeg", type: "image/jpeg" };

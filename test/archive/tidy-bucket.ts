@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import type { BucketFiles } from "../../src/vault/files/bucket-files.ts";
-import { removeUploads } from "../../src/vault/maintenance/bucket-leftovers.ts";
-import { plainDisk } from "../../src/vault/archive-disk.ts";
-import { StagedMedia } from "../../src/vault/place/staged-media.ts";
 import type { Database } from "../../src/database/database.ts";
+import { plainDisk } from "../../src/vault/archive-disk.ts";
+import type { BucketFiles } from "../../src/vault/files/bucket-files.ts";
+import { removeUploads } from "../../src/vault/leftovers.ts";
+import { StagedMedia } from "../../src/vault/place/staged-media.ts";
 
 /** Removes from a bucket what jobs have left that ended elsewhere, as a worker does after a day. */
 export async function tidyBucket(files: BucketFiles, database: Pick<Database, "transaction">): Promise<void> {

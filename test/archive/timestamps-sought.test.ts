@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
-import { plainDisk, type ArchiveDisk } from "../../src/vault/archive-disk.ts";
-import { PackageTimestamps } from "../../src/vault/maintenance/package-timestamp.ts";
 import { timestampArchive } from "../../src/index.ts";
 import { sha256Of } from "../../src/model/sha256.ts";
+import { type ArchiveDisk, plainDisk } from "../../src/vault/archive-disk.ts";
+import { PackageTimestamps } from "../../src/vault/timestamps.ts";
+import { postgresOptions } from "../database/databases.ts";
 import { diskAround, withFolder } from "../media/support.ts";
 import { WallClock } from "../model-based/wall-clock.ts";
-import { postgresOptions } from "../database/databases.ts";
 import { useAuthority } from "../vault/timestamp/authority.ts";
 import { fillArchive } from "./packages.ts";
 import { openSharedStore } from "./shared-store.ts";

@@ -1,26 +1,25 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { appendFile, cp, mkdir, readdir, readFile, rename, rm, utimes, writeFile } from "node:fs/promises";
+import { appendFile, cp, mkdir, readFile, readdir, rename, rm, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { plainDisk, type ArchiveDisk } from "../../src/vault/archive-disk.ts";
 import { makeTimestamp } from "../../src/evidence/make-timestamp.ts";
-import type { EvidenceSource } from "../../src/evidence/packages.ts";
-import { FolderFiles } from "../../src/vault/files/folder-files.ts";
-import { locationOf, TimestampFolder } from "../../src/vault/maintenance/timestamp-folder.ts";
-import { PackageTimestamps } from "../../src/vault/maintenance/package-timestamp.ts";
-import { withSource } from "../../src/evidence/with-source.ts";
+import { type EvidenceSource, withSource } from "../../src/evidence/packages.ts";
 import {
+  type Finding,
   exportPackages,
   pruneArchive,
   rebuildIndex,
   timestampArchive,
   verifyArchive,
-  type Finding,
 } from "../../src/index.ts";
 import { sha256Of } from "../../src/model/sha256.ts";
+import { type ArchiveDisk, plainDisk } from "../../src/vault/archive-disk.ts";
+import { FolderFiles } from "../../src/vault/files/folder-files.ts";
+import { TimestampFolder, locationOf } from "../../src/vault/timestamp-folder.ts";
 import { TimestampServer } from "../../src/vault/timestamp-server/client.ts";
-import { diskAround, listAll, systemError, withFolder } from "../media/support.ts";
+import { PackageTimestamps } from "../../src/vault/timestamps.ts";
 import { postgresOptions } from "../database/databases.ts";
+import { diskAround, listAll, systemError, withFolder } from "../media/support.ts";
 import { failsWith, failureOf } from "../support/failures.ts";
 import { openssl, startAuthority, useAuthority } from "../vault/timestamp/authority.ts";
 import { certificates, fixture, fixtures } from "../vault/timestamp/fixtures.ts";

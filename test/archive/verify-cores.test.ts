@@ -4,10 +4,10 @@ import { once } from "node:events";
 import { truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Worker } from "node:worker_threads";
-import { plainDisk } from "../../src/vault/archive-disk.ts";
-import { hashFile } from "../../src/vault/packages/package-files.ts";
-import { FileHasher } from "../../src/vault/maintenance/file-hasher.ts";
 import { sha256Of } from "../../src/model/sha256.ts";
+import { plainDisk } from "../../src/vault/archive-disk.ts";
+import { FileHasher } from "../../src/vault/file-hasher.ts";
+import { hashFile } from "../../src/vault/packages/package-files.ts";
 import { withFolder } from "../media/support.ts";
 
 const megabyte = 1024 * 1024;

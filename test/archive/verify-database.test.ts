@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { mkdir, readdir, rename, rm, symlink } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { verifyArchive } from "../../src/vault/maintenance/commands.ts";
+import { verifyArchive } from "../../src/vault/commands.ts";
 import { Store } from "../../src/vault/store.ts";
 import { withFolder } from "../media/support.ts";
 import { rowsIn } from "../support/rows.ts";

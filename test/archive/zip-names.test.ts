@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ZipNames } from "../../src/evidence/report/zip-names.ts";
+import { ZipNames } from "../../src/evidence/report/exported-package.ts";
 import { sha256Of } from "../../src/model/sha256.ts";
 
 /** The folders of packages at these paths in one export. */

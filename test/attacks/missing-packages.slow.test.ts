@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
-import { cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Unchecked } from "../../src/model/archive-reports.ts";
+import { rebuildIndex } from "../../src/vault/commands.ts";
 import { changeDatabase, fillArchive, verify as verifyWith } from "../archive/packages.ts";
-import { rebuildIndex } from "../../src/vault/maintenance/commands.ts";
 import { bundleVerb, runChild } from "../archive/processes.ts";
 import { databaseOf } from "../archive/store.ts";
 import { withFolder } from "../media/support.ts";

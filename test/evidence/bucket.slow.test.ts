@@ -2,15 +2,15 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { copyArchive } from "../../src/vault/maintenance/commands.ts";
+import { copyArchive } from "../../src/vault/commands.ts";
 import { namedFiles } from "../../src/vault/files/open-files.ts";
 import { fillArchive } from "../archive/packages.ts";
 import { readZip } from "../archive/read-zip.ts";
 import { intentOf, mediumOf, openArchive, pictureOf } from "../archive/support.ts";
 import { withFolder } from "../media/support.ts";
-import { s3Servers, useCredentials, type BucketServer } from "../support/s3-servers.ts";
-import { startStub, type BucketStub, type StubRequest } from "../support/s3-stub.ts";
-import { packagesOf, withPageOf, type Served } from "./support.ts";
+import { type BucketServer, s3Servers, useCredentials } from "../support/s3-servers.ts";
+import { type BucketStub, type StubRequest, startStub } from "../support/s3-stub.ts";
+import { type Served, packagesOf, withPageOf } from "./support.ts";
 
 interface Shown {
   readonly packageId: string;

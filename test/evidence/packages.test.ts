@@ -3,10 +3,10 @@ import { appendFile, readFile, rename, rm, symlink, writeFile } from "node:fs/pr
 import { basename, join } from "node:path";
 import * as v from "valibot";
 import type { Right } from "../../src/access/logins.ts";
-import { rebuildIndex } from "../../src/vault/maintenance/commands.ts";
-import { readManifest } from "../../src/vault/packages/manifest.ts";
-import { verification, type Verification } from "../../src/evidence/page/client/shapes.ts";
+import { type Verification, verification } from "../../src/evidence/page/client/shapes.ts";
 import { timestampArchive } from "../../src/index.ts";
+import { rebuildIndex } from "../../src/vault/commands.ts";
+import { readManifest } from "../../src/vault/packages/manifest.ts";
 import { fillArchive } from "../archive/packages.ts";
 import { readZip } from "../archive/read-zip.ts";
 import { databaseOf } from "../archive/store.ts";
@@ -14,7 +14,7 @@ import { pictureOf } from "../archive/support.ts";
 import { withFolder } from "../media/support.ts";
 import { hasOpenSsl, startAuthority } from "../vault/timestamp/authority.ts";
 import { fixtures } from "../vault/timestamp/fixtures.ts";
-import { packagesOf, withPage, type Served } from "./support.ts";
+import { type Served, packagesOf, withPage } from "./support.ts";
 
 interface Shown {
   readonly packageId: string;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { properties as archiveNode } from "../../nodes/archive/archive.shared.ts";
-import { readPeriod } from "../../src/evidence/period.ts";
-import { exampleNames, readExample, type FlowNode } from "../support/examples.ts";
+import { readPeriod } from "../../src/rules/periods.ts";
+import { type FlowNode, exampleNames, readExample } from "../support/examples.ts";
 
 /** Which config nodes of this package an example brings. */
 const kinds = ["dimensioner-device", "dimensioner-cloud", "dimensioner-store"];

@@ -11,11 +11,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
-import { searchIndex } from "../../src/evidence/search.ts";
-import { readSize } from "../../src/evidence/size.ts";
 import type { Database } from "../../src/database/database.ts";
 import { SqliteDatabase } from "../../src/database/sqlite-database.ts";
 import { StoreDatabases } from "../../src/database/store-databases.ts";
+import { readSize, searchIndex } from "../../src/evidence/search.ts";
 import { fillIndex } from "../database/filled-index.ts";
 import { migrations } from "../database/notes-schema.ts";
 

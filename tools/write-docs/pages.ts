@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { reportTexts } from "../../src/evidence/report/report-texts.ts";
 import { phrases } from "../../src/errors/phrases.ts";
 import { nodeWordings } from "../../src/errors/sentences.ts";
+import { reportTexts } from "../../src/evidence/report/report-texts.ts";
 import { failedTexts, statusTexts } from "../../src/runtime/status/status-texts.ts";
 import { packingStation } from "../../src/station/flow.ts";
 import { supervisor } from "../../src/supervisor/flow.ts";

@@ -1,12 +1,11 @@
 import * as v from "valibot";
-import { longestReason } from "../hold.ts";
-import { openPackage, type OpenedPackage } from "../open-package.ts";
-import { changeHold, demandListed, demandPackages, findPackages, type EvidenceSource } from "../packages.ts";
-import { runInThread } from "../run-in-thread.ts";
+import type { DatabaseLocation } from "../../database/database-location.ts";
 import type { EvidencePackage } from "../../model/shapes.ts";
 import { packageVersion } from "../../package/package-files.ts";
-import type { DatabaseLocation } from "../../database/database-location.ts";
 import type { FilesLocation } from "../../vault/files-location.ts";
+import { type OpenedPackage, longestReason, openPackage } from "../hold.ts";
+import { type EvidenceSource, changeHold, demandListed, demandPackages, findPackages } from "../packages.ts";
+import { runInThread } from "../run-in-thread.ts";
 import { Refusal } from "./answers.ts";
 
 /** The packages of a store and its database, and where they are. */

@@ -1,13 +1,13 @@
-import { findPackages, type EvidenceSource, type Sought } from "../packages.ts";
-import { readPeriod } from "../period.ts";
-import { readSize } from "../size.ts";
 import { isDimensionerError } from "../../errors/dimensioner-error.ts";
 import type { EvidencePackage } from "../../model/shapes.ts";
+import { readPeriod } from "../../rules/periods.ts";
 import { codeKinds } from "../../rules/scans.ts";
 import { allFrames } from "../../scan/framing.ts";
 import { writeElementString } from "../../scan/gs1/element-string.ts";
 import { readFrame } from "../../scan/read-scans.ts";
 import { chooseReference } from "../../scan/reference.ts";
+import { type EvidenceSource, type Sought, findPackages } from "../packages.ts";
+import { readSize } from "../search.ts";
 
 const mostResults = 24;
 const longestText = 200;

@@ -2,9 +2,9 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import type { OpenedPackage } from "../open-package.ts";
 import type { ArchiveFiles } from "../../vault/files/archive-files.ts";
-import { headersOf, Refusal } from "./answers.ts";
+import type { OpenedPackage } from "../hold.ts";
+import { Refusal, headersOf } from "./answers.ts";
 import { readRange } from "./byte-range.ts";
 
 /** What a browser shows on its own. Everything else is only saved, because it could be a page with scripts. */

@@ -1,17 +1,31 @@
+import { createHash } from "node:crypto";
 import { join } from "node:path";
+import { crc32 } from "node:zlib";
+import type { Database } from "../../database/database.ts";
+import { DimensionerError } from "../../errors/dimensioner-error.ts";
+import { type TransferFacts, throwIfAborted } from "../../media/disk.ts";
+import { numberedName, safeParts } from "../../media/file-names.ts";
 import type { PackageFinding } from "../../model/archive-reports.ts";
 import { parseFields, recordLimits } from "../../model/parse-json.ts";
-import { holdName, manifestFileName, measurementFileName, type ReadDisk } from "../../vault/archive-disk.ts";
+import {
+  type ReadDisk,
+  asFileError,
+  diskFacts,
+  holdName,
+  manifestFileName,
+  measurementFileName,
+} from "../../vault/archive-disk.ts";
+import { type ArchiveTimestamps, timestampsIn } from "../../vault/covering-timestamps.ts";
 import type { ArchiveFiles } from "../../vault/files/archive-files.ts";
-import { checkIndexed } from "../../vault/maintenance/indexed-check.ts";
-import { loadManifestWithin } from "../../vault/maintenance/load-manifest-within.ts";
-import type { CheckedTotals } from "../../vault/maintenance/package-check.ts";
-import { filesOf, type Manifest } from "../../vault/packages/manifest.ts";
+import type { PlacedPackage } from "../../vault/packages/intent.ts";
+import { type Manifest, filesOf } from "../../vault/packages/manifest.ts";
 import { mostMeasurementBytes } from "../../vault/packages/measurement-fields.ts";
-import { fileContent, measure, unchanged, type Content, type ExportFacts, type Measured } from "./content.ts";
-import type { ExportedTimestamp, ExportedTimestamps } from "./exported-timestamps.ts";
-import type { ChainedPackage } from "./neighbours.ts";
-import type { ZipNames } from "./zip-names.ts";
+import { openPlain } from "../../vault/packages/package-files.ts";
+import type { IndexedPackage } from "../../vault/packages/package-index.ts";
+import { type KeptTimestamp, filesOfTimestamp, timestampsName } from "../../vault/timestamp-folder.ts";
+import type { PackageTimestamp } from "../../vault/timestamps.ts";
+import { type CheckedTotals, checkIndexed } from "../../vault/verify.ts";
+import { loadManifestWithin } from "../../vault/walk.ts";
 
 /** A file of an exported package. */
 export interface ExportedFile {
@@ -176,4 +190,251 @@ async function findAfter(
     return { path: next, state: found === "none" ? "gone" : "other" };
   }
   return { path: next, state: found.manifest.previous?.sha256 === sha256 ? "fits" : "other" };
+}
+
+/** The file of the root certificates in an export. */
+const exportedRootsName = "timestamp-roots.pem";
+
+/** A time stamp that covers a package, and where it is in the ZIP. */
+export interface ExportedTimestamp {
+  readonly found: PackageTimestamp;
+  /** With a slash at its end. It goes into commands, so it has no character that a shell could execute. */
+  readonly folder: string;
+  /** The file of the root certificates that the signer was checked against; null if none were given. */
+  readonly roots: string | null;
+}
+
+/** The time stamps that cover the packages of an export, each once. */
+export class ExportedTimestamps {
+  readonly #archive: ArchiveTimestamps | undefined;
+  readonly #folders = new Map<string, { readonly kept: KeptTimestamp; readonly folder: string }>();
+
+  private constructor(archive: ArchiveTimestamps | undefined) {
+    this.#archive = archive;
+  }
+
+  /** `rootsFile` has the certificates that are trusted, in PEM form. Throws ERR_CONFIG for a file that cannot be used. */
+  static async open(
+    files: Pick<ArchiveFiles, "disk" | "root">,
+    rootsFile: string | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<ExportedTimestamps> {
+    return new ExportedTimestamps(await timestampsIn(files, rootsFile, signal));
+  }
+
+  /** Finds the time stamp that covers a package, and what is wrong with others. */
+  async find(
+    placed: PlacedPackage,
+  ): Promise<{ readonly timestamp: ExportedTimestamp | null; readonly findings: readonly PackageFinding[] }> {
+    const { timestamp: found = null, findings = [] } = (await this.#archive?.find(placed)) ?? {};
+    if (found === null) {
+      return { timestamp: null, findings };
+    }
+    const { kept } = found;
+    const known = this.#folders.get(kept.name);
+    const folder =
+      known?.folder ??
+      `${timestampsName}/${this.#folders.size + 1}-${kept.name.replaceAll(/[^\w-]/g, "_").slice(0, 60)}/`;
+    this.#folders.set(kept.name, { kept, folder });
+    return { timestamp: { found, folder, roots: this.#hasRoots ? exportedRootsName : null }, findings };
+  }
+
+  /** The files of the time stamps that were found, and of the root certificates. */
+  *files(): Generator<{ readonly name: string; readonly content: Buffer }> {
+    for (const { kept, folder } of this.#folders.values()) {
+      for (const [name, content] of filesOfTimestamp(kept)) {
+        yield { name: `${folder}${name}`, content };
+      }
+    }
+    if (this.#folders.size > 0 && this.#hasRoots) {
+      yield { name: exportedRootsName, content: Buffer.from(this.#archive?.roots ?? "") };
+    }
+  }
+
+  get #hasRoots(): boolean {
+    return (this.#archive?.roots ?? "") !== "";
+  }
+}
+
+/** A package to export, with where the package that was archived next by the same store is. */
+export interface ChainedPackage extends IndexedPackage {
+  /** Below the folder of packages, with slashes; null if the index lists none. */
+  readonly next: string | null;
+}
+
+/** A statement has at most so many values. */
+const atOnce = 500;
+
+/** Finds in the index which package names each of these as the one before it. */
+export async function withNext(
+  database: Pick<Database, "transaction">,
+  packages: readonly IndexedPackage[],
+): Promise<readonly ChainedPackage[]> {
+  const next = new Map<string, string>();
+  for (let first = 0; first < packages.length; first += atOnce) {
+    const values = packages.slice(first, first + atOnce).map(({ sha256 }) => sha256);
+    const marks = values.map(() => "?").join(", ");
+    const [rows = []] = await database.transaction([
+      { sql: `SELECT previous_sha256, location FROM packages WHERE previous_sha256 IN (${marks})`, values },
+    ]);
+    for (const row of rows) {
+      next.set(String(row["previous_sha256"]), String(row["location"]));
+    }
+  }
+  return packages.map((one) => ({ ...one, next: next.get(one.sha256) ?? null }));
+}
+
+/** A longer path could not be extracted on a Windows computer whose paths have at most 260 characters. */
+const longestFolder = 120;
+const longestShortName = 60;
+
+/** Gives each file of a ZIP a name that every system accepts, and that no other file has in capital or small letters. */
+export class ZipNames {
+  readonly #taken = new Set<string>();
+  /** The folders of packages, in small letters. */
+  readonly #packages = new Set<string>();
+  /** How these and the folders above them are spelled, in small letters. */
+  readonly #spellings = new Map<string, string>();
+
+  /** A name as it is, or with a number. */
+  free(name: string): string {
+    for (let number = 0; ; number += 1) {
+      const cut = name.lastIndexOf("/") + 1;
+      const free = name.slice(0, cut) + numberedName(name.slice(cut), number);
+      if (!this.#taken.has(free.toLowerCase())) {
+        this.#taken.add(free.toLowerCase());
+        return free;
+      }
+    }
+  }
+
+  /**
+   * A package has the folder that it has in the archive, or a short one if that would be too long, or if it or one above it is in the
+   * export already in other letters: Windows would make one folder of both, and a package that is not where the list of hashes has it,
+   * or whose files had numbers in their names, could not be verified.
+   */
+  ofPackage({ path, sha256 }: Pick<ChainedPackage, "path" | "sha256">): (file: string) => string {
+    const parts = safeParts(path, diskFacts);
+    const last = parts.at(-1) ?? "";
+    const short = `${last.slice(0, longestShortName).trim().toWellFormed()}~${sha256.slice(0, 8)}`;
+    const joined = parts.join("/");
+    const isShort = joined.length > longestFolder || this.#isTaken(joined);
+    const folder = isShort ? short : joined;
+    this.#packages.add(folder.toLowerCase());
+    for (const one of withParents(folder)) {
+      this.#spellings.set(one.toLowerCase(), one);
+    }
+    return (file) => this.free(`packages/${folder}/${safeParts(file, diskFacts).join("/")}`);
+  }
+
+  #isTaken(folder: string): boolean {
+    const isOther = (one: string): boolean => (this.#spellings.get(one.toLowerCase()) ?? one) !== one;
+    return this.#packages.has(folder.toLowerCase()) || withParents(folder).some(isOther);
+  }
+}
+
+/** A folder, and those above it. */
+function withParents(folder: string): string[] {
+  const parts = folder.split("/");
+  return parts.map((_part, index) => parts.slice(0, index + 1).join("/"));
+}
+
+const blockBytes = 256 * 1024;
+
+/** Something that can be read several times. */
+export type Content = () => AsyncIterable<Uint8Array>;
+
+/** What a content was when it was read first. */
+export interface Measured {
+  readonly bytes: number;
+  readonly crc32: number;
+  /** Lower-case hexadecimal. */
+  readonly sha256: string;
+}
+
+/** What an export says of its errors, and its signal. */
+export type ExportFacts = TransferFacts;
+
+/** Reads a content to its end. */
+export async function measure(content: Content): Promise<Measured> {
+  const running = new RunningMeasure();
+  for await (const block of content()) {
+    running.add(block);
+  }
+  return running.measured();
+}
+
+/** The same content again. Throws ERR_FILE if it is not what it was: then nothing that was said of it is true. */
+export function unchanged(content: Content, before: Measured, path: string, facts: ExportFacts): Content {
+  return async function* checked() {
+    const running = new RunningMeasure();
+    for await (const block of content()) {
+      running.add(block);
+      yield block;
+    }
+    const { bytes, sha256 } = running.measured();
+    if (bytes !== before.bytes || sha256 !== before.sha256) {
+      const { operation } = facts;
+      throw new DimensionerError("exportChanging", { surface: "disk", operation }, { path });
+    }
+  };
+}
+
+class RunningMeasure {
+  readonly #hash = createHash("sha256");
+  #crc32 = 0;
+  #bytes = 0;
+
+  add(block: Uint8Array): void {
+    this.#hash.update(block);
+    this.#crc32 = crc32(block, this.#crc32);
+    this.#bytes += block.byteLength;
+  }
+
+  /** To be called once. */
+  measured(): Measured {
+    return { bytes: this.#bytes, crc32: this.#crc32, sha256: this.#hash.digest("hex") };
+  }
+}
+
+/** A file in blocks; empty if it is missing. No link is followed. Throws ERR_FILE, ERR_STORE and ERR_CANCELLED. */
+function fileContent(path: string, disk: ReadDisk, facts: ExportFacts): Content {
+  return async function* read() {
+    const file = await openPlain(path, disk).catch((error: unknown) => {
+      throw asFileError(error, path);
+    });
+    if (file === undefined) {
+      return;
+    }
+    try {
+      for (let position = 0; ;) {
+        throwIfAborted(facts);
+        // A new block each time: the one before it may still wait to be written.
+        const block = Buffer.allocUnsafe(blockBytes);
+        const { bytesRead } = await file.read(block, 0, blockBytes, position);
+        if (bytesRead === 0) {
+          return;
+        }
+        position += bytesRead;
+        yield block.subarray(0, bytesRead);
+      }
+    } finally {
+      await file.close();
+    }
+  };
+}
+
+export function bytesContent(bytes: Uint8Array): Content {
+  return async function* whole() {
+    yield bytes;
+  };
+}
+
+/** A text, which may be made piece by piece. */
+export function textContent(text: () => Iterable<string> | AsyncIterable<string>): Content {
+  return async function* encode() {
+    for await (const piece of text()) {
+      yield Buffer.from(piece);
+    }
+  };
 }

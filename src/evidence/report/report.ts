@@ -1,13 +1,93 @@
 import { createHash } from "node:crypto";
+import type { PackageFinding } from "../../model/archive-reports.ts";
 import type { VerifyResult } from "../../model/shapes.ts";
-import type { ExportedPackage } from "./exported-package.ts";
-import type { ReportTexts } from "./catalogs.ts";
-import { html, type Html } from "./html.ts";
-import { knownFacts } from "./known-facts.ts";
-import { EmbeddedBytes, mediaSection } from "./media-section.ts";
-import { banners, chainOf, facts, figuresOf, fileTable, stateOf, titleOf } from "./package-section.ts";
-import { sayTime } from "./say-time.ts";
-import { styles } from "./styles.ts";
+import type { Manifest } from "../../vault/packages/manifest.ts";
+import { figureOf, unitOf } from "../../vault/packages/measurement-fields.ts";
+import type { ExportedFile, ExportedPackage, ExportedTimestamp, Neighbour } from "./exported-package.ts";
+import type { ReportTextKey, ReportTexts } from "./report-texts.ts";
+
+/** The style sheet of a report: for a screen of any width, and for paper of A4 and Letter size. */
+const styles = `
+:root { --ink: #1b2430; --soft: #56616f; --line: #d9dee5; --tint: #f5f7f9; --good: #1d7a46; --bad: #b3261e; --warn: #8a5a00; }
+* { box-sizing: border-box; }
+html { color-scheme: light; background: #fff; -webkit-text-size-adjust: 100%; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+body { max-width: 64rem; margin: 0 auto; padding: 2.5rem 1.5rem 4rem; color: var(--ink); background: #fff; font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Noto Sans CJK SC", sans-serif; overflow-wrap: anywhere; }
+h1, h2, h3 { margin: 0; line-height: 1.25; font-weight: 600; text-wrap: balance; }
+h1, .only > h2 { font-size: 2rem; }
+h2 { font-size: 1.5rem; }
+h3, h2.small { margin: 2rem 0 .6rem; font-size: .95rem; color: var(--soft); }
+p { margin: .4rem 0; max-width: 46rem; }
+a { color: #14539a; }
+pre, .hash { font: .85em/1.5 ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; }
+.hash { color: var(--soft); overflow-wrap: anywhere; }
+.kind { margin: 0 0 .3rem; color: var(--soft); font-size: 1rem; }
+.about { color: var(--soft); }
+.parcel { margin-top: 3.5rem; padding-top: 2rem; border-top: 2px solid var(--ink); }
+.banner { margin: 1.25rem 0; padding: .8rem 1.1rem; border: 1px solid var(--line); border-left: 5px solid var(--good); border-radius: 4px; background: var(--tint); }
+.banner strong { color: var(--good); font-size: 1.05rem; }
+.banner.bad { border-left-color: var(--bad); }
+.banner.bad strong, .bad-text { color: var(--bad); }
+.banner.warn { border-left-color: var(--warn); }
+.banner.warn strong { color: var(--warn); }
+.good-text { color: var(--good); }
+.warn-text { color: var(--warn); }
+.banner p { margin: .15rem 0 0; }
+.banner ul { margin: .3rem 0 0; padding-left: 1.2rem; }
+.figures { display: grid; grid-template-columns: 1.7fr 1fr 1.5fr 1fr; gap: 1px; margin: 0; border: 1px solid var(--line); border-radius: 4px; background: var(--line); overflow: hidden; }
+.figures div { padding: .8rem 1rem; background: #fff; }
+.figures dt { color: var(--soft); font-size: .85rem; }
+.figures dd { margin: .1rem 0 0; font-size: 1.3rem; font-weight: 600; font-variant-numeric: tabular-nums; }
+.figures dd.said { font-size: 1rem; padding-top: .2rem; }
+.figures small { display: block; color: var(--soft); font-size: .8rem; font-weight: 400; line-height: 1.35; }
+.media { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 18rem), 1fr)); gap: 1rem; align-items: start; }
+.media:has(> :only-child) { grid-template-columns: minmax(0, 40rem); }
+figure { margin: 0; border: 1px solid var(--line); border-radius: 4px; overflow: hidden; break-inside: avoid; }
+figure img, figure video { display: block; width: 100%; max-height: 30rem; object-fit: contain; background: var(--tint); }
+figcaption { padding: .5rem .8rem; font-size: .85rem; }
+.beside { padding: 1.2rem .8rem .4rem; }
+.columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 18rem), 1fr)); gap: 0 2.5rem; }
+.facts { margin: 0; }
+.facts > div { padding: .35rem 0; border-bottom: 1px solid var(--line); }
+.facts dt { color: var(--soft); font-size: .85rem; }
+.facts dd { margin: 0; }
+table { width: 100%; border-collapse: collapse; font-size: .9rem; }
+th { color: var(--soft); font-weight: 400; text-align: left; }
+th, td { padding: .4rem .8rem .4rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
+td.size { white-space: nowrap; overflow-wrap: normal; }
+pre { margin: .5rem 0; padding: .7rem 1rem; border-radius: 4px; background: var(--tint); white-space: pre-wrap; }
+.end { margin-top: 3.5rem; padding-top: 1rem; border-top: 2px solid var(--ink); }
+@media (max-width: 40rem) {
+  body { padding: 1.25rem 1rem 3rem; }
+  h1, .only > h2 { font-size: 1.6rem; }
+  .kind { font-size: 1rem; }
+  .figures { grid-template-columns: 1fr 1fr; }
+  .figures div:first-child, .figures div:last-child { grid-column: 1 / -1; }
+  .files, .files tbody, .files tr, .files td { display: block; }
+  .files thead { display: none; }
+  .files tr { padding: .4rem 0; border-bottom: 1px solid var(--line); }
+  .files td { padding: 0; border: 0; }
+}
+@page { margin: 16mm 14mm 18mm; @bottom-right { content: counter(page) " / " counter(pages); color: #56616f; font: 9px system-ui, sans-serif; } }
+@media print {
+  body { max-width: none; padding: 0; font-size: 10pt; }
+  h1, .only > h2 { font-size: 20pt; }
+  .kind { font-size: 11pt; }
+  h2 { font-size: 15pt; }
+  h3, h2.small { margin-top: 1.4rem; font-size: 10pt; break-after: avoid; }
+  a { color: inherit; text-decoration: none; }
+  .parcel { margin-top: 0; padding-top: 0; border: 0; break-before: page; }
+  h2 { break-after: avoid; }
+  .banner, .figures, .columns, .end .facts, .facts > div, tr, pre { break-inside: avoid; }
+  .figures { grid-template-columns: 1.7fr 1fr 1.5fr 1fr; }
+  .media { grid-template-columns: 1fr 1fr; }
+  .columns { grid-template-columns: 1fr 1fr 1fr; gap: 0 1.5rem; }
+  .facts > div { padding: .15rem 0; }
+  th, td { padding: .25rem .6rem .25rem 0; }
+  pre, .hash { font-size: 7.5pt; }
+  figure img { max-height: 95mm; }
+  figure video { display: none; }
+}
+`;
 
 /** What a report is about. */
 export interface ReportSubject {
@@ -119,4 +199,444 @@ Windows  certutil -hashfile manifest.json SHA256   (${texts.text("checkOneFile")
     <p>${texts.text("checkManifest")}</p>
     <p>${texts.text("checkLimits")}</p>
   </footer>`;
+}
+
+/** A longer text is in the manifest. */
+const longestText = 500;
+const longestTitle = 120;
+
+/** What a parcel is called in a report: its reference or, without one, an ID. */
+export function titleOf({ manifest, indexed }: ExportedPackage): string {
+  const { transactionReference, transactionId } = indexed;
+  const title = manifest?.references.transactionReference ?? transactionReference ?? transactionId;
+  const text = title ?? indexed.id;
+  return text.length > longestTitle ? `${text.slice(0, longestTitle).toWellFormed()}…` : text;
+}
+
+/** Whether a package is as it was archived, and has all that was expected. */
+function stateOf({ findings, manifest }: ExportedPackage): "isIncomplete" | "isWhole" | "isWrong" {
+  if (findings.length > 0 || manifest === null) {
+    return "isWrong";
+  }
+  return manifest.complete ? "isWhole" : "isIncomplete";
+}
+
+/** What the verification has found, and what is missing. */
+function banners(one: ExportedPackage, texts: ReportTexts): Html[] {
+  const { findings, manifest, indexed } = one;
+  const shown: Html[] = [];
+  if (stateOf(one) === "isWrong") {
+    shown.push(
+      html`<div class="banner bad">
+        <strong>${texts.text("isWrong")}</strong>
+        <p>${texts.text("isWrongHelp")}</p>
+        <ul>
+          ${findings.map((finding) => html`<li>${sayFinding(finding, indexed.path, texts)}</li>`)}
+        </ul>
+      </div>`,
+    );
+  }
+  if (manifest !== null && !manifest.complete) {
+    shown.push(
+      html`<div class="banner warn">
+        <strong>${texts.text("isIncomplete")}</strong>
+        <p>${texts.text("isIncompleteHelp", { list: manifest.missing.join(", ") })}</p>
+      </div>`,
+    );
+  }
+  if (findings.length === 0) {
+    shown.push(
+      html`<div class="banner">
+        <strong>${texts.text("isWhole")}</strong>
+        <p>${texts.text("isWholeHelp")}</p>
+      </div>`,
+    );
+  }
+  return shown;
+}
+
+const findingTexts: Readonly<Record<PackageFinding["kind"], ReportTextKey>> = {
+  changed: "foundChanged",
+  missing: "foundMissing",
+  unreadable: "foundUnreadable",
+  stray: "foundStray",
+  manifest: "foundManifest",
+  "missing-package": "foundPackage",
+  "previous-changed": "foundPrevious",
+  timestamp: "foundTimestamp",
+};
+
+function sayFinding({ kind, path }: PackageFinding, location: string, texts: ReportTexts): string {
+  const name = path.startsWith(`${location}/`) ? path.slice(location.length + 1) : path;
+  return texts.text(findingTexts[kind], { name });
+}
+
+/** The measured values, the billable weight, and whether they may be used for trade. */
+function figuresOf({ manifest, measurement }: ExportedPackage, texts: ReportTexts): Html {
+  const isLost = measurement === null && manifest !== null && manifest.measurement !== null;
+  const fields = measurement ?? {};
+  const sides = ["length", "width", "height"].map((name) => figureOf(fields, name));
+  const weight = figureOf(fields, "weight");
+  const missing = isLost ? texts.text("notShown") : texts.text("notMeasured");
+  const dimensions = sides.every((side) => side !== null)
+    ? `${sides.map((side) => texts.number(side)).join(" × ")} ${unitOf(fields, "dimsUnitOfMeasure") ?? ""}`
+    : missing;
+  const weighed =
+    weight === null ? missing : `${texts.number(weight)} ${unitOf(fields, "weightUnitOfMeasure") ?? ""}`;
+  const billable = manifest?.billable ?? null;
+  const legal = manifest?.legalForTrade ?? null;
+  return html`<h3>${texts.text("measurement")}</h3>
+    <dl class="figures">
+      <div>
+        <dt>${texts.text("dimensions")}</dt>
+        <dd><bdi>${dimensions.trim()}</bdi></dd>
+      </div>
+      <div>
+        <dt>${texts.text("weight")}</dt>
+        <dd><bdi>${weighed.trim()}</bdi></dd>
+      </div>
+      <div>
+        <dt>${texts.text("billable")}</dt>
+        <dd>
+          ${
+            billable === null
+              ? html`–`
+              : html`${texts.number(billable.weight)} ${billable.unit}
+                  <small>${texts.text("billableHelp")} <bdi>${short(billable.explanation)}</bdi></small>`
+          }
+        </dd>
+      </div>
+      <div>
+        <dt>${texts.text("legal")}</dt>
+        <dd class="said">${texts.text(legal === null ? "legalUnknown" : legal ? "legalYes" : "legalNo")}</dd>
+      </div>
+    </dl>`;
+}
+
+/** Each file with its length and its SHA-256, as it is in the ZIP. */
+function fileTable({ files }: ExportedPackage, texts: ReportTexts, base: string): Html {
+  if (files.length === 0) {
+    return html``;
+  }
+  const rows = files.map(
+    ({ path, name, measured, isWhole }) =>
+      html`<tr>
+        <td>
+          <a href="${base}${addressOf(name)}"><bdi>${path}</bdi></a>
+          ${isWhole ? html`` : html`<div class="bad-text">${texts.text("isWrong")}</div>`}
+        </td>
+        <td class="size">${texts.size(measured.bytes)}</td>
+        <td class="hash">${measured.sha256}</td>
+      </tr>`,
+  );
+  return html`<h3>${texts.text("files")}</h3>
+    <table class="files">
+      <thead>
+        <tr>
+          <th>${texts.text("file")}</th>
+          <th>${texts.text("size")}</th>
+          <th>SHA-256</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${rows}
+      </tbody>
+    </table>`;
+}
+
+/** The manifest's hash, and the packages before and after this one. */
+function chainOf({ manifest, sha256, before, after, timestamp }: ExportedPackage, texts: ReportTexts): Html {
+  const none = (key: ReportTextKey): Html => html`${texts.text(key)}`;
+  const neighbour = ({ path, state }: Neighbour, fits: ReportTextKey): Html => {
+    const key = { fits, gone: "neighbourGone", other: "neighbourOther" } as const;
+    return html`<bdi>${short(path)}</bdi> (${texts.text(key[state])})`;
+  };
+  const previous = manifest?.previous ?? null;
+  return html`<h3>${texts.text("chain")}</h3>
+    <p class="about">${texts.text("chainHelp")}</p>
+    ${facts([
+      [texts.text("manifestHash"), sha256 === null ? null : html`<span class="hash">${sha256}</span>`],
+      [
+        texts.text("before"),
+        before === null
+          ? none("first")
+          : html`${neighbour(before, "beforeFits")}
+              <div class="hash">${previous?.sha256 ?? ""}</div>`,
+      ],
+      [texts.text("after"), after === null ? none("last") : neighbour(after, "afterFits")],
+      [texts.text("timestamp"), timestampSection(timestamp, texts)],
+    ])}`;
+}
+
+/** Names and values; what nobody knows is left out. */
+function facts(rows: readonly (readonly [string, Html | string | null])[]): Html {
+  const shown = rows.filter(
+    (row): row is readonly [string, Html | string] => row[1] !== null && row[1] !== "",
+  );
+  return html`<dl class="facts">
+    ${shown.map(
+      ([name, value]) =>
+        html`<div>
+          <dt>${name}</dt>
+          <dd>${typeof value === "string" ? html`<bdi>${value}</bdi>` : value}</dd>
+        </div>`,
+    )}
+  </dl>`;
+}
+
+function short(text: string): string {
+  return text.length > longestText ? `${text.slice(0, longestText).toWellFormed()}…` : text;
+}
+
+/** A text from outside, in full if it is not too long. */
+function given(text: string | null | undefined, texts: ReportTexts): Html | null {
+  if (text === null || text === undefined || text === "") {
+    return null;
+  }
+  const rest =
+    text.length > longestText
+      ? html` <small>${texts.text("cutOff", { count: text.length })}</small>`
+      : html``;
+  return html`<bdi>${short(text)}</bdi>${rest}`;
+}
+
+/** A longer video is beside the page: a browser has to decode the whole page before it shows anything. */
+const longestVideoBytes = 8 * 1024 * 1024;
+/** All media that are in one page. */
+const mostEmbeddedBytes = 48 * 1024 * 1024;
+
+const pictureTypes: ReadonlySet<string> = new Set([
+  "image/jpeg",
+  "image/png",
+  "image/bmp",
+  "image/webp",
+  "image/gif",
+]);
+const videoTypes: ReadonlySet<string> = new Set(["video/mp4"]);
+
+type Item = Manifest["items"][number];
+
+/** How many bytes of media may still be put into a page. */
+class EmbeddedBytes {
+  #left = mostEmbeddedBytes;
+
+  /** Whether a file is put into the page; then its bytes are counted. */
+  take({ measured }: ExportedFile, type: string): boolean {
+    const longest = videoTypes.has(type) ? Math.min(longestVideoBytes, this.#left) : this.#left;
+    const isKnown = pictureTypes.has(type) || videoTypes.has(type);
+    if (!isKnown || measured.bytes > longest) {
+      return false;
+    }
+    this.#left -= measured.bytes;
+    return true;
+  }
+}
+
+/** The pictures and videos of a package. A file that is not what was archived is named, and not shown. */
+async function* mediaSection(
+  { manifest, files }: ExportedPackage,
+  texts: ReportTexts,
+  { base, embedded }: { readonly base: string; readonly embedded: EmbeddedBytes },
+): AsyncGenerator<string> {
+  yield html`<h3>${texts.text("media")}</h3>`.text;
+  const items = [...(manifest?.items ?? [])].sort((a, b) => Number(isAnnotated(b)) - Number(isAnnotated(a)));
+  if (items.length === 0) {
+    yield html`<p>${texts.text("noMedia")}</p>`.text;
+    return;
+  }
+  yield '<div class="media">';
+  for (const item of items) {
+    yield "<figure>";
+    yield* medium(
+      item,
+      files.find(({ path }) => path === item.path),
+      texts,
+      { base, embedded },
+    );
+    yield html`<figcaption>
+      <bdi>${item.description ?? item.path}</bdi> · ${texts.size(item.bytes)}
+    </figcaption>`.text;
+    yield "</figure>";
+  }
+  yield "</div>";
+}
+
+async function* medium(
+  item: Item,
+  file: ExportedFile | undefined,
+  texts: ReportTexts,
+  { base, embedded }: { readonly base: string; readonly embedded: EmbeddedBytes },
+): AsyncGenerator<string> {
+  if (file === undefined || !file.isWhole) {
+    yield html`<div class="beside bad-text">${texts.text("notShown")}</div>`.text;
+    return;
+  }
+  const type = item.contentTypeFound ?? "";
+  if (!embedded.take(file, type)) {
+    yield html`<div class="beside">
+      ${texts.text("linked")} <a href="${base}${addressOf(file.name)}"><bdi>${item.path}</bdi></a>
+    </div>`.text;
+    return;
+  }
+  const isVideo = videoTypes.has(type);
+  const name = html`${item.description ?? item.path}`.text;
+  yield isVideo
+    ? `<video controls preload="metadata" aria-label="${name}" src="data:${type};base64,`
+    : `<img alt="${name}" src="data:${type};base64,`;
+  yield* base64(file);
+  yield isVideo ? '"></video>' : '">';
+}
+
+/** In pieces of whole groups of three bytes, so that no piece ends with padding but the last. */
+async function* base64({ content }: ExportedFile): AsyncGenerator<string> {
+  let rest = Buffer.alloc(0);
+  for await (const block of content()) {
+    const all = Buffer.concat([rest, block]);
+    const whole = all.length - (all.length % 3);
+    yield all.toString("base64", 0, whole);
+    rest = all.subarray(whole);
+  }
+  yield rest.toString("base64");
+}
+
+/** The picture into which the device has drawn the outline and the dimensions comes first. */
+function isAnnotated({ description, path }: Item): boolean {
+  return /annotated/i.test(description ?? path);
+}
+
+/** When a package was time-stamped, by whom, and how anybody can check it. Null if no time stamp covers it. */
+function timestampSection(timestamp: ExportedTimestamp | null, texts: ReportTexts): Html | null {
+  if (timestamp === null) {
+    return null;
+  }
+  const { found, folder, roots } = timestamp;
+  const { links: count, kept } = found;
+  const where = count === 0 ? texts.text("timestampOwn") : texts.text("timestampLater", { count });
+  const trust =
+    roots === null ? texts.text("timestampNoRoots") : texts.text("timestampRoots", { name: roots });
+  return html`${sayTimestamp(timestamp, texts)}
+    <p>${where} ${texts.text("timestampCheck")}</p>
+    <pre>
+openssl ts -verify -digest ${kept.about.manifestSha256} -in ${folder}response.tsr -CAfile ${roots ?? "roots.pem"}</pre>
+    <p>${trust}</p>`;
+}
+
+function sayTimestamp({ found: { at, signer, root } }: ExportedTimestamp, texts: ReportTexts): string {
+  const signed =
+    root === null
+      ? texts.text("timestampUnchecked", { name: signer })
+      : texts.text("timestampChecked", { name: signer, root });
+  return `${sayTime(at.toISOString())}: ${signed}`;
+}
+
+/** What the manifest says of the parcel, the device and the times. */
+function knownFacts({ manifest, indexed }: ExportedPackage, texts: ReportTexts): Html {
+  if (manifest === null) {
+    const index = facts([
+      [texts.text("transactionReference"), given(indexed.transactionReference, texts)],
+      [texts.text("transactionId"), given(indexed.transactionId, texts)],
+      [texts.text("packageId"), indexed.id],
+      [texts.text("archived"), sayTime(indexed.archivedAt)],
+    ]);
+    return html`<h3>${texts.text("parcel")}</h3>
+      ${index}`;
+  }
+  const { references, times, instrument, measuredBy = null, software } = manifest;
+  const parcel = facts([
+    [texts.text("transactionReference"), given(references.transactionReference, texts)],
+    [texts.text("customReference1"), given(references.customReference1, texts)],
+    [texts.text("customReference2"), given(references.customReference2, texts)],
+    [texts.text("customReference3"), given(references.customReference3, texts)],
+    [texts.text("barcodeReference"), given(references.barcodeReference, texts)],
+    [texts.text("scan"), given(manifest.scan?.text, texts)],
+    [texts.text("transactionId"), given(manifest.transactionId, texts)],
+    [texts.text("packageId"), given(manifest.job, texts)],
+    [texts.text("supplements"), given(manifest.supplements?.path, texts)],
+  ]);
+  const device = facts([
+    [texts.text("deviceName"), given(manifest.device ?? measuredBy?.name, texts)],
+    [texts.text("serialNumber"), given(instrument?.serialNumber, texts)],
+    [texts.text("certificate"), given(instrument?.certificate, texts)],
+    [texts.text("cloud"), given(manifest.cloud, texts)],
+    [texts.text("software"), given(`${software.name} ${software.version}`, texts)],
+  ]);
+  const clocks = facts([
+    [texts.text("deviceLocal"), given(sayTime(times.deviceLocal), texts)],
+    [texts.text("deviceUtc"), given(sayTime(times.deviceUtc), texts)],
+    [texts.text("accepted"), given(sayTime(times.accepted), texts)],
+    [texts.text("archived"), given(sayTime(times.archived), texts)],
+  ]);
+  const column = (heading: string, rows: Html): Html =>
+    html`<div>
+      <h3>${heading}</h3>
+      ${rows}
+    </div>`;
+  return html`<div class="columns">
+    ${column(texts.text("parcel"), parcel)} ${column(texts.text("device"), device)}
+    ${column(texts.text("times"), clocks)}
+  </div>`;
+}
+
+/** HTML that is safe to put into other HTML. */
+class Html {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+type Part = Html | number | string | null | readonly Html[];
+
+/** Writes HTML; every text in it is escaped. */
+function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
+  return new Html(strings.reduce((all, piece, index) => all + textOf(parts[index - 1] ?? null) + piece));
+}
+
+function textOf(part: Part): string {
+  if (part === null) {
+    return "";
+  }
+  if (part instanceof Html) {
+    return part.text;
+  }
+  return typeof part === "object" ? part.map(({ text }) => text).join("") : escape(String(part));
+}
+
+const entities: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+/** Characters that nobody sees, or that change the direction of what follows, are shown by their number. */
+function escape(text: string): string {
+  return text
+    .replace(/[&<>"']/g, (character) => entities[character] ?? "")
+    .replace(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}\u200B\uFEFF]/gu, (character) => {
+      const code = character.codePointAt(0) ?? 0;
+      return `⟨U+${code.toString(16).toUpperCase().padStart(4, "0")}⟩`;
+    });
+}
+
+/** A relative address of a file beside the page, from its name with slashes. */
+function addressOf(name: string): string {
+  return name
+    .split("/")
+    .map((part) => encodeURIComponent(part))
+    .join("/");
+}
+
+/** A time as it was written, to its last digit, with the name of its zone. Anything else is shown unchanged. */
+function sayTime(iso: string): string;
+function sayTime(iso: string | null): string | null;
+function sayTime(iso: string | null): string | null {
+  const [, date, time, zone] = /^(\d{4}-\d\d-\d\d)T([\d:.]+)(Z|[+-]\d\d:\d\d)?$/.exec(iso ?? "") ?? [];
+  if (date === undefined || time === undefined) {
+    return iso;
+  }
+  const name = zone === undefined ? "" : zone === "Z" ? " UTC" : ` UTC${zone}`;
+  return `${date} ${time}${name}`;
 }

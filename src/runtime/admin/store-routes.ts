@@ -1,19 +1,19 @@
 import type { NodeAPI } from "node-red";
 import * as v from "valibot";
-import { readRoots } from "../../vault/maintenance/timestamp-roots.ts";
+import type { DatabaseLocation } from "../../database/database-location.ts";
+import type { StoreDatabases } from "../../database/store-databases.ts";
 import { fileError } from "../../media/disk.ts";
+import { filesName } from "../../vault/files-location.ts";
+import { Store } from "../../vault/store.ts";
+import { readRoots } from "../../vault/timestamp-folder.ts";
 import { deployed } from "../config/deployed.ts";
 import { SettingsReader } from "../config/settings.ts";
-import type { StoreDatabases } from "../../database/store-databases.ts";
-import { Store } from "../../vault/store.ts";
+import { answerWith, environmentName, readBody, readEnvironment, untouched } from "./admin-route.ts";
+import { type TestLine, line, lineOfError, orLate, serveConnectionTest } from "./connection-test.ts";
+import { testBucket } from "./store-bucket-test.ts";
 import { testDatabase } from "./store-database-test.ts";
 import { testFolder } from "./store-folder-test.ts";
-import type { DatabaseLocation } from "../../database/database-location.ts";
-import { filesName } from "../../vault/files-location.ts";
-import { testBucket } from "./store-bucket-test.ts";
-import { bucketOf, databaseOf, folderOf, storeValues, type StoreValues } from "./store-values.ts";
-import { answerWith, environmentName, readBody, readEnvironment, untouched } from "./admin-route.ts";
-import { line, lineOfError, orLate, serveConnectionTest, type TestLine } from "./connection-test.ts";
+import { type StoreValues, bucketOf, databaseOf, folderOf, storeValues } from "./store-values.ts";
 
 const deployedStore = v.object({
   type: v.literal("dimensioner-store"),

@@ -1,6 +1,6 @@
 import type { NodeAPI } from "node-red";
 import type { ExportResult, ExportTarget } from "../../evidence/export/export-packages.ts";
-import { languages, type Language } from "../../rules/languages.ts";
+import { type Language, languages } from "../../rules/languages.ts";
 import type { readOutput } from "../action/output.ts";
 import type { Job } from "../action/serve.ts";
 import type { Message } from "../messages.ts";

@@ -2,8 +2,7 @@ import type { Database } from "../../database/database.ts";
 import { keyOf } from "../bucket/bucket-disk.ts";
 import { markArchive } from "../bucket/mark-archive.ts";
 import type { BucketFiles } from "../files/bucket-files.ts";
-import { removeUploads } from "../maintenance/bucket-leftovers.ts";
-import { removeInterrupted } from "../maintenance/interrupted-requests.ts";
+import { removeInterrupted, removeUploads } from "../leftovers.ts";
 import type { StagedMedia } from "./staged-media.ts";
 
 interface TidyingParts {

@@ -1,13 +1,12 @@
 import { join } from "node:path";
+import type { Database } from "../../database/database.ts";
 import { phrase } from "../../errors/interpolation.ts";
 import { fileError } from "../../media/disk.ts";
-import type { Database } from "../../database/database.ts";
-import { diskFacts, stateFolderName, workFolderName, writeWhole, type ArchiveDisk } from "../archive-disk.ts";
+import { type ArchiveDisk, diskFacts, stateFolderName, workFolderName, writeWhole } from "../archive-disk.ts";
 import { keyOf } from "../bucket/bucket-disk.ts";
 import { copyFile } from "../bucket/copy-file.ts";
 import type { BucketFiles } from "../files/bucket-files.ts";
-import { LeftoverRows } from "../maintenance/leftover-rows.ts";
-import { stagedFileName } from "../maintenance/leftovers.ts";
+import { LeftoverRows, stagedFileName } from "../leftovers.ts";
 import type { StoredItem } from "../packages/intent.ts";
 import { openPlain } from "../packages/package-files.ts";
 

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { rm } from "node:fs/promises";
-import { rebuildIndex } from "../../../src/vault/maintenance/commands.ts";
+import { Inbox } from "../../../src/database/inbox.ts";
 import { Archives } from "../../../src/jobs/archive.ts";
 import type { RunningJob } from "../../../src/jobs/job.ts";
 import type { Submission } from "../../../src/jobs/runner.ts";
-import { Inbox } from "../../../src/database/inbox.ts";
+import { rebuildIndex } from "../../../src/vault/commands.ts";
 import { withFolder } from "../../media/support.ts";
 import { changeDatabase, verify } from "../packages.ts";
 import { simulatedCloudOfSuite } from "../simulated-cloud.ts";
 import { databaseOf, newDatabases, storeIn } from "../store.ts";
-import { intentOf, openArchive, until, type Opened } from "../support.ts";
+import { type Opened, intentOf, openArchive, until } from "../support.ts";
 import { box, measured, received } from "./support.ts";
 
 const settleMs = 100;

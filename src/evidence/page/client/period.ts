@@ -1,5 +1,4 @@
-import { readPeriod } from "../../period.ts";
-import { timeBefore } from "../../../vault/maintenance/age.ts";
+import { readPeriod, timeBefore } from "../../../rules/periods.ts";
 
 /**
  * The days, months or years that a text names, from midnight to midnight in the time zone of the browser, in which the page shows

@@ -1,0 +1,178 @@
+import { LeftoverPruning } from "./leftovers.ts";
+import { ToolThread } from "../database/tool-database.ts";
+import { DimensionerError } from "../errors/dimensioner-error.ts";
+import type {
+  ArchiveOptions,
+  ArchiveProgress,
+  CopyArchiveOptions,
+  CopyReport,
+  PruneArchiveOptions,
+  PruneReport,
+  PrunedPackage,
+  RebuildIndexOptions,
+  RebuildReport,
+  VerifyArchiveOptions,
+  VerifyReport,
+} from "../model/archive-reports.ts";
+import { Copying } from "./copy.ts";
+import type { FilesLocation } from "./files-location.ts";
+import { refuseOtherPlace } from "./index-reader.ts";
+import { type OpenedPlace, openPlace } from "./open-place.ts";
+import { type PruneIndexOptions, Pruning, pruneIndexes } from "./prune.ts";
+import { Rebuild } from "./rebuild.ts";
+import { Verification, type VerifyOptions } from "./verify.ts";
+
+const progressEveryMs = 200;
+const dayMs = 24 * 3_600_000;
+
+export async function verifyArchive(
+  folder: string | FilesLocation,
+  options: VerifyArchiveOptions & Pick<VerifyOptions, "mayUseThread">,
+): Promise<VerifyReport> {
+  const { database = [], allowIncomplete = false, onFinding, onProgress, ...rest } = options;
+  const { signal } = rest;
+  const databases = typeof database === "string" ? [database] : database;
+  const verification = new Verification(folder, { ...rest, databases });
+  let findings = 0;
+  await watched("verify", verification, { onProgress, signal }, async (finding) => {
+    if (!(allowIncomplete && finding.kind === "incomplete")) {
+      findings += 1;
+      await onFinding?.(finding);
+    }
+  });
+  return verification.report(findings);
+}
+
+interface PruneOptionsOfCommand extends PruneArchiveOptions {
+  /** For tests: the age from which what belongs to no package is removed from a bucket; otherwise a day. */
+  readonly leftoverAgeMs?: number;
+}
+
+export async function pruneArchive(
+  folder: string | FilesLocation,
+  options: PruneOptionsOfCommand,
+): Promise<PruneReport> {
+  const { before, dryRun = false, database, onPackage, onProgress, signal } = options;
+  const total = { deleted: 0, held: 0, kept: 0, failed: 0, leftover: 0, bytes: 0 };
+  const take = async (one: PrunedPackage): Promise<void> => {
+    total[one.what] += 1;
+    total.bytes += one.what === "deleted" ? one.bytes : 0;
+    await onPackage?.(one);
+  };
+  const place = await openPlace(folder, { signal });
+  const thread = new ToolThread();
+  try {
+    if (database !== undefined) {
+      await refuseOtherPlace(place, database, { thread, isOwn: typeof folder !== "string" });
+    }
+    const pruning = new Pruning(place, { before, isDryRun: dryRun, signal });
+    await watched("prune", pruning, { onProgress, signal }, take);
+    const rows =
+      database === undefined || dryRun
+        ? { rowsRemoved: null, rowsKept: null }
+        : await pruneRows(place, database, { thread, signal });
+    const leftoversKept = rows.rowsKept ?? (await pruneLeftovers(place, { ...options, thread }, take));
+    const { leftover: leftovers, ...counts } = total;
+    return { ...counts, leftovers, leftoversKept: place.files.kind === "s3" ? leftoversKept : null, ...rows };
+  } finally {
+    await thread.close();
+    await place.close();
+  }
+}
+
+export async function rebuildIndex(
+  folder: string | FilesLocation,
+  { database, onNotIndexed, onProgress, signal }: RebuildIndexOptions,
+): Promise<RebuildReport> {
+  const rebuild = new Rebuild(folder, { database, signal });
+  await watched("rebuild", rebuild, { onProgress, signal }, async (one) => {
+    await onNotIndexed?.(one);
+  });
+  return rebuild.report();
+}
+
+export async function copyArchive(
+  folder: string,
+  to: string,
+  { retainDays, onNotCopied, onProgress, signal }: CopyArchiveOptions,
+): Promise<CopyReport> {
+  const copying = new Copying(folder, to, { retainDays, signal });
+  await watched("copy", copying, { onProgress, signal }, async (one) => {
+    await onNotCopied?.(one);
+  });
+  return copying.report();
+}
+
+/** The packages are deleted even if the database fails: then their rows stay until the next run. */
+async function pruneRows(
+  place: OpenedPlace,
+  database: string,
+  options: PruneIndexOptions,
+): Promise<Pick<PruneReport, "rowsKept" | "rowsRemoved">> {
+  try {
+    return { rowsRemoved: await pruneIndexes(place, database, options), rowsKept: null };
+  } catch (error) {
+    throwCancelled("prune", options.signal);
+    return { rowsRemoved: null, rowsKept: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** Returns why it ended early; the packages are deleted all the same. */
+async function pruneLeftovers(
+  place: OpenedPlace,
+  {
+    database,
+    dryRun,
+    leftoverAgeMs = dayMs,
+    signal,
+    thread,
+  }: PruneOptionsOfCommand & { readonly thread: ToolThread },
+  take: (one: PrunedPackage) => Promise<void>,
+): Promise<string | null> {
+  if (place.files.kind === "folder") {
+    return null;
+  }
+  const beforeMs = Date.now() - leftoverAgeMs;
+  const options = { database, thread, beforeMs, isDryRun: dryRun, signal };
+  const pruning = new LeftoverPruning(place, place.files, options);
+  try {
+    for await (const one of pruning.run()) {
+      await take(one);
+    }
+  } catch (error) {
+    throwCancelled("prune", signal);
+    throw error;
+  }
+  return pruning.problem;
+}
+
+interface Step<T> {
+  run(): AsyncGenerator<T>;
+  progress(): ArchiveProgress;
+}
+
+async function watched<T>(
+  operation: string,
+  step: Step<T>,
+  { onProgress, signal }: ArchiveOptions,
+  take: (one: T) => Promise<void>,
+): Promise<void> {
+  const timer = setInterval(() => onProgress?.(step.progress()), progressEveryMs);
+  try {
+    for await (const one of step.run()) {
+      await take(one);
+    }
+    onProgress?.(step.progress());
+  } catch (error) {
+    throwCancelled(operation, signal);
+    throw error;
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+function throwCancelled(operation: string, signal: AbortSignal | undefined): void {
+  if (signal?.aborted === true) {
+    throw new DimensionerError("cancelledClose", { surface: "disk", operation, cause: signal.reason });
+  }
+}

@@ -1,0 +1,155 @@
+import { basename, join } from "node:path";
+import { isDimensionerError } from "../errors/dimensioner-error.ts";
+import { systemCode } from "../media/disk.ts";
+import type { ArchiveProgress, CopyReport, NotCopied } from "../model/archive-reports.ts";
+import { holdLogName, namesIn, plainDisk, stateFolderName } from "./archive-disk.ts";
+import type { CopiedPackage } from "./bucket/copy-package.ts";
+import { readS3Url } from "./s3/bucket-address.ts";
+import type { Bucket } from "./s3/bucket.ts";
+import { timestampLogName, timestampsName } from "./timestamp-folder.ts";
+import {
+  type WalkEntry,
+  damagedManifest,
+  findPlace,
+  inParallel,
+  sayUnreadable,
+  walkPackages,
+} from "./walk.ts";
+
+interface CopyOptions {
+  /** How long nobody without a special right can delete the copies; undefined: not at all. */
+  readonly retainDays?: number | undefined;
+  /** Aborting ends the run, also in the middle of a file, with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Most packages are small, so the time goes by while the object store answers. */
+const packagesAtOnce = 4;
+const dayMs = 24 * 3_600_000;
+
+/** A package, or why an entry of the folder is none that could be copied. */
+type Result = CopiedPackage & { readonly path: string };
+
+/**
+ * Copies the packages of a folder to a bucket, with the logs and time stamps of the archive. Each file is compared with its
+ * manifest before it is stored, and nothing in the bucket is replaced by something else. It may be aborted and started
+ * again at any time, and while packages are archived.
+ */
+export class Copying {
+  readonly #folder: string;
+  readonly #to: string;
+  readonly #options: CopyOptions;
+  readonly #counts = { copied: 0, there: 0, failed: 0, gone: 0 };
+  #bytes = 0;
+  #endedUploads: number | null = null;
+
+  constructor(folder: string, to: string, options: CopyOptions) {
+    this.#folder = folder;
+    this.#to = to;
+    this.#options = options;
+  }
+
+  progress(): ArchiveProgress {
+    const { copied, there } = this.#counts;
+    return { packages: copied + there, bytes: this.#bytes, expectedPackages: null, expectedBytes: null };
+  }
+
+  /** The result, after `run` has ended. */
+  report(): CopyReport {
+    const { copied, there, failed } = this.#counts;
+    return { copied, alreadyThere: there, failed, bytes: this.#bytes, endedUploads: this.#endedUploads };
+  }
+
+  /** Yields what was not copied. Throws ERR_CONFIG, ERR_FILE and ERR_STORE. */
+  async *run(): AsyncGenerator<NotCopied> {
+    const { signal, retainDays } = this.#options;
+    const address = readS3Url(this.#to);
+    const { root, start } = await findPlace(this.#folder);
+    const [{ Bucket: BucketClass }, { copyPackage }, { markArchive }] = await Promise.all([
+      import("./s3/bucket.ts"),
+      import("./bucket/copy-package.ts"),
+      import("./bucket/mark-archive.ts"),
+    ]);
+    const bucket = await BucketClass.open(address, { signal });
+    const keyOf = (path: string): string => [address.prefix, path].filter((part) => part !== "").join("/");
+    const retainUntil = retainDays === undefined ? undefined : new Date(Date.now() + retainDays * dayMs);
+    try {
+      // An upload of a day ago is none that still runs.
+      this.#endedUploads = await bucket.endUploads(
+        address.prefix === "" ? "" : `${address.prefix}/`,
+        Date.now() - dayMs,
+      );
+      const copyOne = async (entry: WalkEntry): Promise<Result> => {
+        const { path } = entry;
+        // A package that is copied without its archive gets the name of its folder.
+        const copied =
+          entry.kind === "package"
+            ? await copyPackage(entry, bucket, keyOf(path || basename(start)), { retainUntil }).catch(
+                explainDisk,
+              )
+            : explain(entry);
+        return { ...copied, path };
+      };
+      let isMarked = false;
+      for await (const result of inParallel(walkPackages(root, start), packagesAtOnce, copyOne)) {
+        signal?.throwIfAborted();
+        if (!isMarked && (result.what === "copied" || result.what === "there")) {
+          await markArchive(bucket, address.prefix);
+          isMarked = true;
+        }
+        yield* this.#count(result);
+      }
+      await this.#copyState(root, bucket, keyOf);
+    } finally {
+      await bucket.close();
+    }
+  }
+
+  *#count({ what, bytes, path, problem }: Result): Generator<NotCopied> {
+    this.#counts[what] += 1;
+    this.#bytes += bytes;
+    if (problem !== undefined) {
+      yield { path, problem };
+    }
+  }
+
+  /** The logs say which packages were deleted, and the time stamps when they were there at the latest. */
+  async #copyState(root: string, bucket: Bucket, keyOf: (path: string) => string): Promise<void> {
+    const [{ copyAnyFile }, { copyPruneLog }] = await Promise.all([
+      import("./bucket/copy-file.ts"),
+      import("./copy-prune-log.ts"),
+    ]);
+    this.#bytes += await copyPruneLog(root, bucket, keyOf);
+    const state = join(root, stateFolderName);
+    const stamps: string[] = [];
+    for (const name of await namesIn(join(state, timestampsName), plainDisk)) {
+      const files = name.startsWith(".") ? [] : await namesIn(join(state, timestampsName, name), plainDisk);
+      stamps.push(...files.map((file) => `${timestampsName}/${name}/${file}`));
+    }
+    // The log of time stamps comes last: a line without its time stamp would be reported as a loss.
+    for (const path of [...stamps, holdLogName, timestampLogName]) {
+      this.#bytes += await copyAnyFile(join(state, path), bucket, keyOf(`${stateFolderName}/${path}`));
+    }
+  }
+}
+
+/** A file that cannot be read does not end the run, a bucket that fails does. */
+function explainDisk(error: unknown): CopiedPackage {
+  if (systemCode(error) === undefined || isDimensionerError(error)) {
+    throw error;
+  }
+  return { what: "failed", bytes: 0, problem: sayUnreadable(error) };
+}
+
+function explain(entry: Exclude<WalkEntry, { kind: "package" }>): CopiedPackage {
+  switch (entry.kind) {
+    case "damaged":
+      return { what: "failed", bytes: 0, problem: damagedManifest };
+    case "unreadable":
+      return { what: "failed", bytes: 0, problem: entry.problem };
+    case "archive":
+      return { what: "failed", bytes: 0, problem: "this is a separate archive: copy it on its own" };
+    case "stray":
+      return { what: "gone", bytes: 0 };
+  }
+}

@@ -1,0 +1,88 @@
+import { once } from "node:events";
+import type { Worker } from "node:worker_threads";
+import { startThread } from "../database/start-thread.ts";
+import { isDimensionerError } from "../errors/dimensioner-error.ts";
+import { type ReadDisk, diskFacts, plainDisk } from "./archive-disk.ts";
+import type { HashAnswer } from "./hash-thread.ts";
+import { hashFile } from "./packages/package-files.ts";
+import { sayUnreadable } from "./walk.ts";
+
+/** What is smaller is verified before a thread has started. */
+const threadAfterBytes = 32 * 1024 * 1024;
+
+interface HasherOptions {
+  readonly disk: ReadDisk;
+  /** Aborting ends everything that runs. */
+  readonly signal?: AbortSignal | undefined;
+  /** Whether another thread may be started, for files on the disk only. */
+  readonly mayUseThread: boolean;
+}
+
+/** Hashes the files of a verification: in this thread and, if there is much to hash, in another one at the same time. */
+export class FileHasher {
+  readonly disk: ReadDisk;
+  readonly #signal: AbortSignal | undefined;
+  readonly #mayUseThread: boolean;
+  #bytes = 0;
+  #thread: Worker | undefined;
+  /** The thread, when it has nothing to do. */
+  #idle: Worker | undefined;
+
+  constructor({ disk, signal, mayUseThread }: HasherOptions) {
+    this.disk = disk;
+    this.#signal = signal;
+    this.#mayUseThread = mayUseThread && disk === plainDisk;
+  }
+
+  /**
+   * The length and hash of a file, undefined if it is missing or not a regular file, or why it cannot be read. Rejects
+   * when the signal is aborted, and with ERR_STORE: a bucket that fails would fail for each of its files.
+   */
+  async hash(path: string): Promise<HashAnswer> {
+    const found =
+      this.#idle === undefined ? await this.#hashHere(path) : await this.#hashIn(this.#idle, path);
+    this.#bytes += typeof found === "object" ? found.bytes : 0;
+    if (this.#mayUseThread && this.#thread === undefined && this.#bytes >= threadAfterBytes) {
+      this.#start();
+    }
+    return found;
+  }
+
+  async close(): Promise<void> {
+    await this.#thread?.terminate();
+  }
+
+  /** If the thread cannot start or fails, everything is hashed in this one. */
+  #start(): void {
+    const thread = startThread("src/vault/hash-thread");
+    this.#thread = thread;
+    thread.on("error", () => (this.#idle = undefined));
+    thread.once("online", () => (this.#idle = thread));
+  }
+
+  async #hashHere(path: string): Promise<HashAnswer> {
+    try {
+      return await hashFile(path, this.disk, { ...diskFacts, signal: this.#signal });
+    } catch (error) {
+      this.#signal?.throwIfAborted();
+      if (isDimensionerError(error)) {
+        throw error;
+      }
+      return sayUnreadable(error);
+    }
+  }
+
+  async #hashIn(thread: Worker, path: string): Promise<HashAnswer> {
+    this.#idle = undefined;
+    const answered = once(thread, "message", { signal: this.#signal });
+    thread.postMessage(path);
+    try {
+      const [answer] = (await answered) as [HashAnswer];
+      this.#idle = thread;
+      return answer;
+    } catch {
+      // The thread has ended, or the signal was aborted, which is thrown here as well.
+      return await this.#hashHere(path);
+    }
+  }
+}

@@ -1,0 +1,529 @@
+import { tmpdir } from "node:os";
+import type { Row, SqlValue, Statement } from "../database/database.ts";
+import { identity } from "../database/inbox.ts";
+import type { ToolDatabase, ToolThread } from "../database/tool-database.ts";
+import type { Finding } from "../model/archive-reports.ts";
+import { sha256Of } from "../model/sha256.ts";
+import { type ReadDisk, manifestFileName } from "./archive-disk.ts";
+import type { ArchiveFiles } from "./files/archive-files.ts";
+import type { IndexReader } from "./index-reader.ts";
+import { measurementOf } from "./packages/known-measurements.ts";
+import type { FoundManifest } from "./packages/package-files.ts";
+import { rowOfPackage } from "./packages/package-index.ts";
+import { keysOfManifest } from "./packages/package-keys.ts";
+import { PruneLogReader } from "./prune-log.ts";
+import { type WalkedPackage, loadManifestWithin, sayUnreadable } from "./walk.ts";
+
+/** What a walk has found of a package, and its expected row in an index. */
+export interface SeenPackage {
+  readonly path: string;
+  /** The SHA-256 of its manifest. */
+  readonly sha256: string;
+  /** The store that archived it; null for packages of version 0.1. */
+  readonly store: string | null;
+  readonly job: string;
+  readonly archived: string;
+  readonly previousPath: string | null;
+  readonly previousSha256: string | null;
+  /** What is missing from it; null if it is complete. */
+  readonly missing: string | null;
+  /** The manifest of the package that it supplements. */
+  readonly supplementsSha256: string | null;
+  readonly supplementsPath: string | null;
+  /** When its job was accepted. */
+  readonly accepted: string;
+  /** Of its measurement, and the transaction's ids, in lower case; null where it is of no measurement with a transaction. */
+  readonly measurementKey: string | null;
+  readonly transactionId: string | null;
+  readonly legacyId: string | null;
+  /** The SHA-256 of its expected row. */
+  readonly rowSha256: string;
+}
+
+/** The part that is compared with a row of an index. */
+export type SeenRow = Pick<SeenPackage, "rowSha256" | "sha256">;
+
+const schema = [
+  `CREATE TABLE seen (
+    seen_order INTEGER PRIMARY KEY,
+    path TEXT NOT NULL UNIQUE,
+    sha256 TEXT NOT NULL,
+    store TEXT,
+    job TEXT NOT NULL,
+    archived TEXT NOT NULL,
+    previous_path TEXT,
+    previous_sha256 TEXT,
+    missing TEXT,
+    supplements TEXT,
+    supplements_path TEXT,
+    accepted TEXT NOT NULL,
+    measurement_key TEXT,
+    transaction_id TEXT,
+    legacy_id TEXT,
+    row_sha256 TEXT NOT NULL,
+    is_listed INTEGER NOT NULL DEFAULT 0
+  )`,
+  "CREATE TABLE pruned (sha256 TEXT PRIMARY KEY, path TEXT NOT NULL) WITHOUT ROWID",
+  "CREATE INDEX pruned_path ON pruned (path)",
+  "CREATE TABLE kept_copies (sha256 TEXT PRIMARY KEY) WITHOUT ROWID",
+];
+
+/** Created after all packages were added, which takes less time. */
+const indexes = [
+  "CREATE INDEX seen_sha256 ON seen (sha256)",
+  "CREATE INDEX seen_previous ON seen (previous_sha256, store, archived, path)",
+  "CREATE INDEX seen_supplements ON seen (supplements) WHERE supplements IS NOT NULL",
+  "CREATE INDEX seen_store ON seen (store, archived, path)",
+];
+
+const atOnce = 500;
+
+/**
+ * The packages that a verification has seen, and the hashes of deleted ones, in a temporary database: a million of them
+ * take no more memory than one.
+ */
+export class SeenPackages {
+  readonly #database: ToolDatabase;
+  #added: Statement[] = [];
+
+  private constructor(database: ToolDatabase) {
+    this.#database = database;
+  }
+
+  static async open(thread: ToolThread): Promise<SeenPackages> {
+    const database = await thread.open({ as: "temporary", file: tmpdir() });
+    await database.transaction(["PRAGMA cache_size = -16000", ...schema].map((sql) => ({ sql })));
+    return new SeenPackages(database);
+  }
+
+  async add(one: SeenPackage): Promise<void> {
+    const row = {
+      path: one.path,
+      sha256: one.sha256,
+      store: one.store,
+      job: one.job,
+      archived: one.archived,
+      previous_path: one.previousPath,
+      previous_sha256: one.previousSha256,
+      missing: one.missing,
+      supplements: one.supplementsSha256,
+      supplements_path: one.supplementsPath,
+      accepted: one.accepted,
+      measurement_key: one.measurementKey,
+      transaction_id: one.transactionId,
+      legacy_id: one.legacyId,
+      row_sha256: one.rowSha256,
+    };
+    const columns = Object.keys(row);
+    await this.#add({
+      sql: `INSERT OR IGNORE INTO seen (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`,
+      values: Object.values(row),
+    });
+  }
+
+  async addPruned(sha256: string, path: string): Promise<void> {
+    await this.#add({ sql: "INSERT OR REPLACE INTO pruned VALUES (?, ?)", values: [sha256, path] });
+    await this.#add({ sql: "DELETE FROM kept_copies WHERE sha256 = ?", values: [sha256] });
+  }
+
+  async removePruned(sha256: string): Promise<void> {
+    await this.#add({ sql: "DELETE FROM pruned WHERE sha256 = ?", values: [sha256] });
+  }
+
+  /** Notes that it was deleted in the folder that was copied, and is kept in the copy. */
+  async addKeptCopy(sha256: string): Promise<void> {
+    await this.#add({ sql: "INSERT OR IGNORE INTO kept_copies VALUES (?)", values: [sha256] });
+  }
+
+  /** Notes that an index lists the package. */
+  async setListed(path: string): Promise<void> {
+    await this.#add({ sql: "UPDATE seen SET is_listed = 1 WHERE path = ?", values: [path] });
+  }
+
+  /** Returns the packages at these paths. */
+  async at(paths: readonly string[]): Promise<Map<string, SeenRow>> {
+    const rows = await this.select(
+      "SELECT path, sha256, row_sha256 FROM seen WHERE path IN (SELECT value FROM json_each(?))",
+      [JSON.stringify(paths)],
+    );
+    return new Map(
+      rows.map((row) => [
+        String(row["path"]),
+        { sha256: String(row["sha256"]), rowSha256: String(row["row_sha256"]) },
+      ]),
+    );
+  }
+
+  async isPruned(sha256: string): Promise<boolean> {
+    return (await this.select("SELECT 1 FROM pruned WHERE sha256 = ?", [sha256])).length > 0;
+  }
+
+  async isKeptCopy(sha256: string): Promise<boolean> {
+    return (await this.select("SELECT 1 FROM kept_copies WHERE sha256 = ?", [sha256])).length > 0;
+  }
+
+  async isPrunedPath(path: string): Promise<boolean> {
+    return (await this.select("SELECT 1 FROM pruned WHERE path = ? LIMIT 1", [path])).length > 0;
+  }
+
+  /** Creates the indexes; to be called when all packages are added, before they are compared. */
+  async index(): Promise<void> {
+    await this.write();
+    await this.#database.transaction(indexes.map((sql) => ({ sql })));
+  }
+
+  async select(sql: string, values: readonly SqlValue[] = []): Promise<readonly Row[]> {
+    await this.write();
+    return this.#database.select(sql, values);
+  }
+
+  /**
+   * Reads the rows of a statement, some at a time. Its values are the last `seen_order` before them, its own values,
+   * and the maximum number of rows.
+   */
+  async *pages(sql: string, values: readonly SqlValue[] = []): AsyncGenerator<Row> {
+    for (let after = 0; ;) {
+      const rows = await this.select(sql, [after, ...values, atOnce]);
+      yield* rows;
+      if (rows.length < atOnce) {
+        return;
+      }
+      after = Number(rows.at(-1)?.["seen_order"]);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#database.close();
+  }
+
+  async write(): Promise<void> {
+    if (this.#added.length > 0) {
+      const added = this.#added;
+      this.#added = [];
+      await this.#database.transaction(added);
+    }
+  }
+
+  async #add(statement: Statement): Promise<void> {
+    this.#added.push(statement);
+    if (this.#added.length >= atOnce) {
+      await this.write();
+    }
+  }
+}
+
+/** What all checks of one verification use. */
+export interface CheckParts {
+  /** The folder of packages, without links. */
+  readonly root: string;
+  readonly disk: ReadDisk;
+  readonly seen: SeenPackages;
+  /** Undefined if there is no log of deleted packages. */
+  readonly pruned: PrunedPackages | undefined;
+  /** The folder of the extracted export that is checked; undefined if it is none. */
+  readonly exported: string | undefined;
+}
+
+/** What a verification notes of a package. */
+export function seenOf(entry: WalkedPackage): SeenPackage {
+  const { path, sha256, manifest } = entry;
+  const { previous, supplements = null } = manifest;
+  const measurement = measurementOf(manifest);
+  const legacyId = measurement?.legacyId ?? null;
+  return {
+    path,
+    sha256,
+    store: manifest.store ?? null,
+    job: manifest.job,
+    archived: manifest.times.archived,
+    previousPath: previous?.path ?? null,
+    previousSha256: previous?.sha256 ?? null,
+    missing: manifest.complete ? null : manifest.missing.join(", "),
+    supplementsSha256: supplements?.sha256 ?? null,
+    supplementsPath: supplements?.path ?? null,
+    accepted: manifest.times.accepted,
+    measurementKey: measurement?.key ?? null,
+    transactionId: measurement === null ? null : identity(measurement.transactionId),
+    legacyId: legacyId === null ? null : identity(legacyId),
+    rowSha256: hashOfRow(expectedRow(path, entry)),
+  };
+}
+
+/**
+ * The packages that were deleted because of their age. The log is read when the first missing package is looked up, and its
+ * new lines at each further one: each line is read once, however many packages are missing.
+ */
+export class PrunedPackages {
+  readonly #log: PruneLogReader;
+  readonly #seen: SeenPackages;
+  #reading: Promise<void> = Promise.resolve();
+
+  constructor(root: string, disk: ReadDisk, seen: SeenPackages) {
+    this.#log = new PruneLogReader(root, disk);
+    this.#seen = seen;
+  }
+
+  /** Whether the package with this SHA-256 of its manifest was deleted. */
+  async has(sha256: string): Promise<boolean> {
+    return await this.#isNoted(() => this.#seen.isPruned(sha256));
+  }
+
+  /** Whether a package at this path was deleted. */
+  async hasPath(path: string): Promise<boolean> {
+    return await this.#isNoted(() => this.#seen.isPrunedPath(path));
+  }
+
+  /** Whether this is a copy that has kept the package, which was deleted in the folder that was copied. */
+  async isKeptCopy(sha256: string): Promise<boolean> {
+    return await this.#isNoted(() => this.#seen.isKeptCopy(sha256));
+  }
+
+  async #isNoted(look: () => Promise<boolean>): Promise<boolean> {
+    if (await look()) {
+      return true;
+    }
+    // One after the other: who comes second must not look before the lines of the first one are noted.
+    const read = this.#reading.then(() => this.#readOn());
+    this.#reading = read.catch(() => undefined);
+    await read;
+    return await look();
+  }
+
+  async #readOn(): Promise<void> {
+    for await (const entries of this.#log.read()) {
+      for (const { sha256, path, kept, copy } of entries) {
+        await (kept === true ? this.#seen.removePruned(sha256) : this.#seen.addPruned(sha256, path));
+        if (copy === true) {
+          await this.#seen.addKeptCopy(sha256);
+        }
+      }
+    }
+  }
+}
+
+/** How many manifests are remembered: about 30 MB. */
+const mostRemembered = 100_000;
+
+/** A manifest as the next one names it. */
+interface NamedManifest {
+  readonly path: string;
+  readonly sha256: string;
+}
+
+/** What is remembered of a manifest. */
+interface Link {
+  readonly archived: string;
+  readonly previous: NamedManifest | null;
+}
+
+/** The package that a way should lead to. */
+interface Target {
+  readonly sha256: string;
+  readonly archived: string;
+}
+
+/** The ways to one package. */
+export interface WaysTo {
+  /** Counts the manifests from this package's one back to the target; null if they do not lead there. */
+  count(from: { readonly package: string; readonly manifestSha256: string }): Promise<number | null>;
+}
+
+/**
+ * The chains of an archive's manifests, each naming the one before it. Several chains may lead into one. A manifest is remembered
+ * once it was read, so that ways which lead elsewhere are read once, for however many packages.
+ */
+export class ManifestChains {
+  readonly #files: Pick<ArchiveFiles, "disk" | "root">;
+  readonly #signal: AbortSignal | undefined;
+  readonly #known = new Map<string, Link>();
+
+  constructor(files: Pick<ArchiveFiles, "disk" | "root">, signal: AbortSignal | undefined) {
+    this.#files = files;
+    this.#signal = signal;
+  }
+
+  /**
+   * `isByClock`: a way is followed only as far as its manifests are not older than the target, by the clocks of the computers. That
+   * misses the target if a clock was set back after it.
+   */
+  waysTo(target: Target, isByClock: boolean): WaysTo {
+    // No way leads from these to the target: another way that comes to one of them need not be followed.
+    const passed = new Set<string>();
+    return {
+      count: async ({ package: path, manifestSha256: sha256 }) => {
+        const from = { path: `${path}/${manifestFileName}`, sha256 };
+        let isRemembered = false;
+        const links = await this.#follow(from, target, async (next) => {
+          if (passed.has(next.sha256)) {
+            return undefined;
+          }
+          if (passed.size < mostRemembered) {
+            passed.add(next.sha256);
+          }
+          const known = this.#known.get(next.sha256);
+          isRemembered ||= known !== undefined;
+          const link = known ?? (await this.#read(next));
+          return isByClock && link !== undefined && link.archived < target.archived ? undefined : link;
+        });
+        // A manifest that is remembered may have been pruned since, so the way that counts is read as it is now.
+        return links !== null && isRemembered
+          ? await this.#follow(from, target, (next) => this.#read(next))
+          : links;
+      },
+    };
+  }
+
+  async #follow(
+    from: NamedManifest,
+    { sha256 }: Target,
+    find: (named: NamedManifest) => Promise<Link | undefined>,
+  ): Promise<number | null> {
+    let next: NamedManifest | null | undefined = from;
+    for (let links = 0; next !== null && next !== undefined; links++) {
+      this.#signal?.throwIfAborted();
+      if (next.sha256 === sha256) {
+        return links;
+      }
+      next = (await find(next))?.previous;
+    }
+    return null;
+  }
+
+  /** Undefined if it is not there as it was named. */
+  async #read({ path, sha256 }: NamedManifest): Promise<Link | undefined> {
+    const { root, disk } = this.#files;
+    const found = await loadManifestWithin(root, path, disk);
+    this.#known.delete(sha256);
+    if (typeof found === "string" || found.sha256 !== sha256) {
+      return undefined;
+    }
+    const [oldest] = this.#known.size < mostRemembered ? [] : this.#known.keys();
+    if (oldest !== undefined) {
+      this.#known.delete(oldest);
+    }
+    const { times, previous } = found.manifest;
+    const link = { archived: times.archived, previous };
+    this.#known.set(sha256, link);
+    return link;
+  }
+}
+
+/** The row that the index must have for a package. */
+function expectedRow(path: string, { manifest, sha256 }: FoundManifest): Row {
+  return rowOfPackage(keysOfManifest(manifest), { path, sha256 }, manifest);
+}
+
+/** The hash by which two rows are compared without being kept. */
+function hashOfRow(row: Row): string {
+  const columns = Object.entries(row).filter(([name]) => name !== "indexed_order");
+  return sha256Of(JSON.stringify(columns.toSorted()));
+}
+
+/**
+ * Compares an index with the packages that were seen: each row has to agree with its package's manifest, and each
+ * listed package has to exist, or to be in the log of deleted ones. Listed packages are marked.
+ */
+export class IndexCheck {
+  readonly #index: IndexReader;
+  readonly #parts: CheckParts;
+
+  constructor(index: IndexReader, parts: CheckParts) {
+    this.#index = index;
+    this.#parts = parts;
+  }
+
+  async *run(below: string): AsyncGenerator<Finding> {
+    const { seen } = this.#parts;
+    for await (const rows of this.#index.rows(below)) {
+      const there = await seen.at(rows.map((row) => String(row["location"])));
+      for (const row of rows) {
+        yield* this.#check(row, there.get(String(row["location"])));
+      }
+    }
+  }
+
+  async *#check(row: Row, there: SeenRow | undefined): AsyncGenerator<Finding> {
+    const { seen } = this.#parts;
+    const [path, sha256] = [String(row["location"]), String(row["manifest_sha256"])];
+    if (there?.rowSha256 === hashOfRow(row)) {
+      await seen.setListed(path);
+    } else if (there?.sha256 === sha256) {
+      await seen.setListed(path);
+      yield* this.#compare(row, await this.#load(path));
+    } else {
+      yield* this.#seek(row, path, sha256, there?.sha256);
+    }
+  }
+
+  /** Reports a row whose package was not seen at its path. */
+  async *#seek(row: Row, path: string, sha256: string, other: string | undefined): AsyncGenerator<Finding> {
+    const { seen, pruned } = this.#parts;
+    if ((await pruned?.has(sha256)) === true) {
+      return;
+    }
+    const [elsewhere] = await seen.select("SELECT path FROM seen WHERE sha256 = ? LIMIT 1", [sha256]);
+    if (elsewhere !== undefined) {
+      const problem = `the index lists this package in ${path}: the package was moved, or the row was changed`;
+      await seen.setListed(String(elsewhere["path"]));
+      yield { kind: "index", path: String(elsewhere["path"]), problem };
+      return;
+    }
+    if (other !== undefined) {
+      await seen.setListed(path);
+      yield await this.#explainOther(path, other);
+      return;
+    }
+    // It may be outside the checked folder, or have got its name after the walk passed.
+    const found = await this.#load(path);
+    if (typeof found === "object" && found.sha256 === sha256) {
+      yield* this.#compare(row, found);
+    } else if (typeof found === "string" && found !== "none" && found !== "damaged") {
+      yield { kind: "unreadable", path, problem: found };
+    } else if (found !== "damaged" && !((await pruned?.has(sha256)) === true)) {
+      // The walk has reported the damaged manifest.
+      const problem = "the index lists this package, but it is missing and was not pruned";
+      yield { kind: "missing-package", path, problem };
+    }
+  }
+
+  /** The next package's manifest shows which of the two has changed, the manifest or the row. */
+  async #explainOther(path: string, sha256: string): Promise<Finding> {
+    const next = await this.#parts.seen.select("SELECT 1 FROM seen WHERE previous_sha256 = ? LIMIT 1", [
+      sha256,
+    ]);
+    if (next.length > 0) {
+      const problem =
+        "the index lists another manifest for this package, and the next package shows that the row was changed";
+      return { kind: "index", path, problem };
+    }
+    return {
+      kind: "changed",
+      path: `${path}/${manifestFileName}`,
+      problem: "the manifest differs from the one that the index lists: it is not the one that was archived",
+    };
+  }
+
+  *#compare(row: Row, found: FoundManifest | string): Generator<Finding> {
+    if (typeof found === "string") {
+      // It was deleted or damaged after the walk passed.
+      return;
+    }
+    const path = String(row["location"]);
+    for (const [column, expected] of Object.entries(expectedRow(path, found))) {
+      const listed = row[column] ?? null;
+      if (listed !== expected) {
+        const problem = `in the column ${column}, the index has ${say(listed)}, but the manifest has ${say(expected)}`;
+        yield { kind: "index", path, problem };
+      }
+    }
+  }
+
+  async #load(path: string): Promise<FoundManifest | string> {
+    const { root, disk } = this.#parts;
+    return loadManifestWithin(root, `${path}/${manifestFileName}`, disk).catch(sayUnreadable);
+  }
+}
+
+function say(value: SqlValue): string {
+  return typeof value === "string" ? `“${value}”` : String(value);
+}
