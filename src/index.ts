@@ -5,11 +5,11 @@
  */
 export { CloudClient, type MediaWaitOptions, type MediaWaitResult } from "./cloud/client.ts";
 export { listFleet, type FleetOptions } from "./cloud/fleet.ts";
-export type { CloudClientOptions } from "./cloud/options.ts";
+export type { CloudClientOptions } from "./cloud/client.ts";
 export { DeviceClient } from "./device/client.ts";
-export type { DeviceClientOptions } from "./device/options.ts";
+export type { DeviceClientOptions } from "./device/client.ts";
 export type { Generation, ImageKind, VideoAction, VideoMethod } from "./device/generations.ts";
-export type { VideoOptions } from "./device/video.ts";
+export type { VideoOptions } from "./device/client.ts";
 export {
   DimensionerError,
   errorCodes,
@@ -39,8 +39,8 @@ export {
   type FindPackagesOptions,
   type HoldPackagesOptions,
   type ListMissingOptions,
-} from "./library/evidence.ts";
-export { timestampArchive, type TimestampArchiveOptions } from "./library/timestamp.ts";
+} from "./library/archive.ts";
+export { timestampArchive, type TimestampArchiveOptions } from "./library/archive.ts";
 export { readToBuffer, saveToFile, type ReadOptions, type SaveOptions } from "./library/media.ts";
 export type {
   ArchiveMessage,
@@ -82,7 +82,7 @@ export type {
 } from "./library/messages.ts";
 export type { ReadingOptions } from "./scan/read-code.ts";
 export { readScan, readScans } from "./scan/read-scans.ts";
-export { readTransactionRecord } from "./library/webhook.ts";
+export { readTransactionRecord } from "./library/media.ts";
 export type {
   ArchiveNote,
   ArchiveOptions,

@@ -1,38 +1,35 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
+import { missingMedia } from "../../src/cloud/expected-media.ts";
+import { DimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { Archives } from "../../src/jobs/archive.ts";
 import type { OpenJob } from "../../src/jobs/job-rows.ts";
 import type { Submission } from "../../src/jobs/runner.ts";
-import { missingMedia } from "../../src/cloud/expected-media.ts";
-import { DimensionerError } from "../../src/errors/dimensioner-error.ts";
-import { layoutProblem } from "../../src/rules/names.ts";
 import { endWithAbort, unlessAborted } from "../../src/media/disk.ts";
-import { ArchiveSession } from "../../src/runtime/archive/session.ts";
-import { readMedia, readIntent, readPart, checkKept } from "../../src/runtime/archive/intent.ts";
-import { HeldUpWarnings, HeldUpLog, ArchiveStatus } from "../../src/runtime/archive/status.ts";
+import { isKnown } from "../../src/properties/migrations.ts";
+import { layoutProblem } from "../../src/rules/names.ts";
+import { KnownOutputFolders } from "../../src/runtime/action/output.ts";
+import { type Job, serve } from "../../src/runtime/action/serve.ts";
+import { ValueReader, readSaved } from "../../src/runtime/action/values.ts";
+import { checkKept, readIntent, readMedia, readPart } from "../../src/runtime/archive/intent.ts";
 import {
   ArchiveMessages,
-  mostMessages,
   isDeployed,
   jobCloud,
   jobDevice,
   jobDevices,
+  mostMessages,
 } from "../../src/runtime/archive/messages.ts";
+import { ArchiveSession } from "../../src/runtime/archive/session.ts";
+import { ArchiveStatus, HeldUpLog, HeldUpWarnings } from "../../src/runtime/archive/status.ts";
 import { setVerifyCommand } from "../../src/runtime/archive/verify-command.ts";
-import { cloudChoice } from "../../src/runtime/config/config-choice.ts";
-import { deployed } from "../../src/runtime/config/deployed.ts";
-import type { Operation } from "../../src/runtime/failure.ts";
-import { filesName } from "../../src/vault/files-location.ts";
-import { databaseFolder, linkToPackage, storeOf } from "../../src/runtime/store/store-choice.ts";
-import { filesOf } from "../../src/runtime/store/packages-folder.ts";
-import { followFlows, FlowsEvent } from "../../src/runtime/config/flows-event.ts";
-import type { Message } from "../../src/runtime/messages.ts";
-import { KnownOutputFolders } from "../../src/runtime/action/output-folders.ts";
-import { readSaved } from "../../src/runtime/action/saved-properties.ts";
-import { serve, type Job } from "../../src/runtime/action/serve.ts";
+import { cloudChoice, deployed } from "../../src/runtime/config/config-choice.ts";
+import { FlowsEvent, followFlows } from "../../src/runtime/config/flows-event.ts";
 import { SettingsReader } from "../../src/runtime/config/settings.ts";
-import { ValueReader } from "../../src/runtime/action/values.ts";
-import { isKnown } from "../../src/properties/migrations.ts";
-import { defaults, properties as table, type ArchiveProperties } from "./archive.shared.ts";
+import type { Operation } from "../../src/runtime/failure.ts";
+import type { Message } from "../../src/runtime/messages.ts";
+import { databaseFolder, filesOf, linkToPackage, storeOf } from "../../src/runtime/store/store-choice.ts";
+import { filesName } from "../../src/vault/files-location.ts";
+import { type ArchiveProperties, defaults, properties as table } from "./archive.shared.ts";
 
 const operationOf = (surface: Operation["surface"]): Operation => ({
   operation: "archive",

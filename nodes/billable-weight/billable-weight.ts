@@ -1,16 +1,12 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
-import { billableWeightOf } from "../../src/billing/billable-weight.ts";
-import { billingFacts } from "../../src/billing/billing-error.ts";
-import { dayHere, readWeight } from "../../src/billing/measured-parcel.ts";
-import { readChoice } from "../../src/runtime/action/message-choice.ts";
-import { readSaved } from "../../src/runtime/action/saved-properties.ts";
-import { noConfig } from "../../src/runtime/config/no-config.ts";
+import { billableWeightOf, billingFacts, dayHere, readWeight } from "../../src/billing/billable-weight.ts";
 import { serve } from "../../src/runtime/action/serve.ts";
-import { asText, ValueReader } from "../../src/runtime/action/values.ts";
+import { ValueReader, asText, readChoice, readSaved } from "../../src/runtime/action/values.ts";
 import { extraLimits, ownRuleOf } from "../../src/runtime/billing/billing-settings.ts";
-import type { Message } from "../../src/runtime/messages.ts";
+import { noConfig } from "../../src/runtime/config/config-choice.ts";
 import type { SettingsReader } from "../../src/runtime/config/settings.ts";
-import { defaults, properties as table, type BillableWeightProperties } from "./billable-weight.shared.ts";
+import type { Message } from "../../src/runtime/messages.ts";
+import { type BillableWeightProperties, defaults, properties as table } from "./billable-weight.shared.ts";
 
 const operation = { ...billingFacts, acts: false } as const;
 const statuses = {

@@ -1,16 +1,13 @@
 import type { NodeAPI, NodeDef } from "node-red";
-import { CommandQueues, CloudClient } from "../../src/cloud/client.ts";
+import { CloudClient, CommandQueues } from "../../src/cloud/client.ts";
 import { readBaseUrl } from "../../src/rules/addresses.ts";
+import { readCurrent } from "../../src/runtime/action/values.ts";
 import { serveCloudRoutes } from "../../src/runtime/admin/cloud-routes.ts";
-import { Recordings } from "../../src/runtime/config/recordings.ts";
-import { openOrExplain, type ConfigNode } from "../../src/runtime/config/config-node.ts";
+import { type ConfigNode, NamedNodes, openOrExplain } from "../../src/runtime/config/config-choice.ts";
 import { HealthWatch } from "../../src/runtime/config/health.ts";
-import { NamedNodes } from "../../src/runtime/config/named-nodes.ts";
-import { chooseProxy } from "../../src/runtime/config/proxy.ts";
-import { readCurrent } from "../../src/runtime/action/saved-properties.ts";
-import { SettingsReader } from "../../src/runtime/config/settings.ts";
-import { readTls } from "../../src/runtime/config/tls.ts";
-import { defaults, properties, type CloudProperties } from "./cloud.shared.ts";
+import { Recordings } from "../../src/runtime/config/recordings.ts";
+import { SettingsReader, chooseProxy, readTls } from "../../src/runtime/config/settings.ts";
+import { type CloudProperties, defaults, properties } from "./cloud.shared.ts";
 
 interface CloudCredentials {
   token: string;

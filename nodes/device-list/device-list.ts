@@ -1,13 +1,13 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
 import type { CloudClient } from "../../src/cloud/client.ts";
 import { FleetWatch, listFleet } from "../../src/cloud/fleet.ts";
+import { sequenceOf } from "../../src/runtime/action/message.ts";
+import { serve } from "../../src/runtime/action/serve.ts";
+import { readSaved } from "../../src/runtime/action/values.ts";
 import { cloudChoice } from "../../src/runtime/config/config-choice.ts";
 import { settingsOf } from "../../src/runtime/config/settings.ts";
-import { sequenceOf } from "../../src/runtime/action/message-copies.ts";
-import { readSaved } from "../../src/runtime/action/saved-properties.ts";
-import { serve } from "../../src/runtime/action/serve.ts";
-import { translateError } from "../../src/runtime/status/translate.ts";
-import { defaults, properties as table, type DeviceListProperties } from "./device-list.shared.ts";
+import { translateError } from "../../src/runtime/status/node-status.ts";
+import { type DeviceListProperties, defaults, properties as table } from "./device-list.shared.ts";
 
 /** `dimensioner-device-list`: the devices of the cloud with their terminals, all or what has changed. */
 export default function (RED: NodeAPI): void {

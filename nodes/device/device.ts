@@ -1,15 +1,13 @@
 import type { NodeAPI, NodeDef } from "node-red";
 import { CommandQueues, DeviceClient } from "../../src/device/client.ts";
-import { Recordings } from "../../src/runtime/config/recordings.ts";
-import { openOrExplain, type ConfigNode } from "../../src/runtime/config/config-node.ts";
-import { checkEcho } from "../../src/runtime/config/echo.ts";
-import { readCloudIds, readInstrument } from "../../src/runtime/config/instrument.ts";
+import { readCurrent } from "../../src/runtime/action/values.ts";
 import { serveDeviceTest } from "../../src/runtime/admin/device-routes.ts";
-import { HealthWatch } from "../../src/runtime/config/health.ts";
-import { NamedNodes } from "../../src/runtime/config/named-nodes.ts";
-import { readCurrent } from "../../src/runtime/action/saved-properties.ts";
+import { type ConfigNode, NamedNodes, openOrExplain } from "../../src/runtime/config/config-choice.ts";
+import { HealthWatch, checkEcho } from "../../src/runtime/config/health.ts";
+import { readCloudIds, readInstrument } from "../../src/runtime/config/instrument.ts";
+import { Recordings } from "../../src/runtime/config/recordings.ts";
 import { SettingsReader } from "../../src/runtime/config/settings.ts";
-import { defaults, properties, type DeviceProperties } from "./device.shared.ts";
+import { type DeviceProperties, defaults, properties } from "./device.shared.ts";
 
 /** `dimensioner-device`: owns the connections to one device; everything ends when it is closed. */
 export default function (RED: NodeAPI): void {

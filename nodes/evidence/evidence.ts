@@ -1,30 +1,29 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
 import { listMissing } from "../../src/evidence/missing.ts";
 import { changeHold, findPackages, periodOf } from "../../src/evidence/packages.ts";
-import { readChoice } from "../../src/runtime/action/message-choice.ts";
-import { sequenceOf } from "../../src/runtime/action/message-copies.ts";
+import { sequenceOf } from "../../src/runtime/action/message.ts";
 import { readOutput } from "../../src/runtime/action/output.ts";
-import { readSaved } from "../../src/runtime/action/saved-properties.ts";
 import { type Job, serve } from "../../src/runtime/action/serve.ts";
-import { ValueReader } from "../../src/runtime/action/values.ts";
-import { deployed } from "../../src/runtime/config/deployed.ts";
+import { ValueReader, readChoice, readSaved } from "../../src/runtime/action/values.ts";
+import { deployed } from "../../src/runtime/config/config-choice.ts";
 import { type Settings, settingsOf } from "../../src/runtime/config/settings.ts";
 import {
   type EvidenceRequest,
+  LeasedStore,
+  Turns,
   exportEvidence,
+  languageFor,
   prune,
+  putExport,
   sourceOf,
   stateOf,
+  targetOf,
+  timestamp,
   verify,
   withoutParcel,
 } from "../../src/runtime/evidence/evidence-work.ts";
-import { languageFor, putExport, targetOf } from "../../src/runtime/evidence/export-output.ts";
-import { LeasedStore } from "../../src/runtime/evidence/leased-store.ts";
-import { timestamp } from "../../src/runtime/evidence/timestamp-work.ts";
-import { Turns } from "../../src/runtime/evidence/turns.ts";
 import type { Outputs } from "../../src/runtime/messages.ts";
-import { filesOf } from "../../src/runtime/store/packages-folder.ts";
-import { storeOf } from "../../src/runtime/store/store-choice.ts";
+import { filesOf, storeOf } from "../../src/runtime/store/store-choice.ts";
 import { type EvidenceProperties, defaults, properties as table } from "./evidence.shared.ts";
 
 interface EvidenceCredentials {

@@ -1,14 +1,11 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
+import { OutputFolders, deliverMedium, readOutput } from "../../src/runtime/action/output.ts";
+import { serve } from "../../src/runtime/action/serve.ts";
+import { ValueReader, readChoice, readSaved } from "../../src/runtime/action/values.ts";
+import { Previews } from "../../src/runtime/admin/preview.ts";
 import { deviceChoice } from "../../src/runtime/config/config-choice.ts";
 import type { SettingsReader } from "../../src/runtime/config/settings.ts";
-import { readChoice } from "../../src/runtime/action/message-choice.ts";
-import { OutputFolders } from "../../src/runtime/action/output-folders.ts";
-import { deliverMedium, readOutput } from "../../src/runtime/action/output.ts";
-import { Previews } from "../../src/runtime/admin/preview.ts";
-import { readSaved } from "../../src/runtime/action/saved-properties.ts";
-import { serve } from "../../src/runtime/action/serve.ts";
-import { ValueReader } from "../../src/runtime/action/values.ts";
-import { defaults, properties as table, type FetchImageProperties } from "./fetch-image.shared.ts";
+import { type FetchImageProperties, defaults, properties as table } from "./fetch-image.shared.ts";
 
 /** `dimensioner-fetch-image`: downloads an image of an earlier measurement into the message or a file. */
 export default function (RED: NodeAPI): void {

@@ -1,12 +1,10 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
+import { OutputFolders, deliverMedium, readOutput } from "../../src/runtime/action/output.ts";
+import { serve } from "../../src/runtime/action/serve.ts";
+import { ValueReader, readSaved } from "../../src/runtime/action/values.ts";
 import { cloudChoice } from "../../src/runtime/config/config-choice.ts";
 import { settingsOf } from "../../src/runtime/config/settings.ts";
-import { OutputFolders } from "../../src/runtime/action/output-folders.ts";
-import { deliverMedium, readOutput } from "../../src/runtime/action/output.ts";
-import { readSaved } from "../../src/runtime/action/saved-properties.ts";
-import { serve } from "../../src/runtime/action/serve.ts";
-import { ValueReader } from "../../src/runtime/action/values.ts";
-import { defaults, properties as table, type FetchMediaProperties } from "./fetch-media.shared.ts";
+import { type FetchMediaProperties, defaults, properties as table } from "./fetch-media.shared.ts";
 
 /**
  * `dimensioner-fetch-media`: downloads one image or video of a transaction from the cloud into the message or a file.

@@ -1,15 +1,13 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
-import { eachTransfer } from "../../src/media/each-transfer.ts";
-import { tellRecording } from "../../src/runtime/action/deliver-measurement.ts";
-import { deviceChoice } from "../../src/runtime/config/config-choice.ts";
-import type { RecordingStatus } from "../../src/runtime/config/device-recording.ts";
-import { settingsOf } from "../../src/runtime/config/settings.ts";
-import { OutputFolders } from "../../src/runtime/action/output-folders.ts";
-import { deliverMedium, readOutput } from "../../src/runtime/action/output.ts";
-import { readSaved } from "../../src/runtime/action/saved-properties.ts";
+import { eachTransfer } from "../../src/media/save-to-file.ts";
+import { tellRecording } from "../../src/runtime/action/deliver.ts";
+import { OutputFolders, deliverMedium, readOutput } from "../../src/runtime/action/output.ts";
 import { serve } from "../../src/runtime/action/serve.ts";
-import { asText, ValueReader } from "../../src/runtime/action/values.ts";
-import { defaults, properties as table, type FetchVideoProperties } from "./fetch-video.shared.ts";
+import { ValueReader, asText, readSaved } from "../../src/runtime/action/values.ts";
+import { deviceChoice } from "../../src/runtime/config/config-choice.ts";
+import type { RecordingStatus } from "../../src/runtime/config/recordings.ts";
+import { settingsOf } from "../../src/runtime/config/settings.ts";
+import { type FetchVideoProperties, defaults, properties as table } from "./fetch-video.shared.ts";
 
 /**
  * `dimensioner-fetch-video`: downloads the video that the device keeps, once it is encoded, into the message or a file.

@@ -1,16 +1,14 @@
 import { randomUUID } from "node:crypto";
 import type { Node, NodeAPI, NodeDef } from "node-red";
 import { field, phrase } from "../../src/errors/interpolation.ts";
-import { deliverMeasurement } from "../../src/runtime/action/deliver-measurement.ts";
+import { commandOptions, deliverMeasurement } from "../../src/runtime/action/deliver.ts";
 import { Repeats } from "../../src/runtime/action/repeats.ts";
-import { readSaved } from "../../src/runtime/action/saved-properties.ts";
-import { commandOptions } from "../../src/runtime/action/command-options.ts";
 import { serve } from "../../src/runtime/action/serve.ts";
-import { demandReference, readParcel, ValueReader } from "../../src/runtime/action/values.ts";
+import { ValueReader, demandReference, readParcel, readSaved } from "../../src/runtime/action/values.ts";
 import { deviceChoice } from "../../src/runtime/config/config-choice.ts";
 import { settingsOf } from "../../src/runtime/config/settings.ts";
 import { errorBeforeSending } from "../../src/runtime/failure.ts";
-import { defaults, properties as table, type MeasureProperties } from "./measure.shared.ts";
+import { type MeasureProperties, defaults, properties as table } from "./measure.shared.ts";
 
 /** `dimensioner-measure`: measures once, for each message, what is on the table (contract: MeasureResult). */
 export default function (RED: NodeAPI): void {

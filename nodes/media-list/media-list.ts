@@ -2,13 +2,12 @@ import type { Node, NodeAPI, NodeDef } from "node-red";
 import { readExpected } from "../../src/cloud/expected-media.ts";
 import { DimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { verbatim } from "../../src/errors/interpolation.ts";
+import { sequenceOf } from "../../src/runtime/action/message.ts";
+import { serve } from "../../src/runtime/action/serve.ts";
+import { ValueReader, readSaved } from "../../src/runtime/action/values.ts";
 import { cloudChoice } from "../../src/runtime/config/config-choice.ts";
 import { settingsOf } from "../../src/runtime/config/settings.ts";
-import { sequenceOf } from "../../src/runtime/action/message-copies.ts";
-import { readSaved } from "../../src/runtime/action/saved-properties.ts";
-import { serve } from "../../src/runtime/action/serve.ts";
-import { ValueReader } from "../../src/runtime/action/values.ts";
-import { defaults, properties as table, type MediaListProperties } from "./media-list.shared.ts";
+import { type MediaListProperties, defaults, properties as table } from "./media-list.shared.ts";
 
 /** `dimensioner-media-list`: lists the images and videos of a transaction, once all expected ones are there. */
 export default function (RED: NodeAPI): void {

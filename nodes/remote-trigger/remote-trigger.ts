@@ -1,17 +1,19 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
-import { deliverMeasurement } from "../../src/runtime/action/deliver-measurement.ts";
-import { deliverVideo } from "../../src/runtime/action/deliver-video.ts";
-import { readChoice } from "../../src/runtime/action/message-choice.ts";
+import { commandOptions, deliverMeasurement, deliverVideo } from "../../src/runtime/action/deliver.ts";
 import { Repeats } from "../../src/runtime/action/repeats.ts";
-import { readSaved } from "../../src/runtime/action/saved-properties.ts";
-import { commandOptions } from "../../src/runtime/action/command-options.ts";
 import { serve } from "../../src/runtime/action/serve.ts";
-import { demandReference, readParcel, readReferences, ValueReader } from "../../src/runtime/action/values.ts";
-import { cloudChoice } from "../../src/runtime/config/config-choice.ts";
-import { throughCloud } from "../../src/runtime/config/target.ts";
+import {
+  ValueReader,
+  demandReference,
+  readChoice,
+  readParcel,
+  readReferences,
+  readSaved,
+} from "../../src/runtime/action/values.ts";
+import { cloudChoice, throughCloud } from "../../src/runtime/config/config-choice.ts";
 import { CloudDevices } from "../../src/runtime/config/instrument.ts";
 import { settingsOf } from "../../src/runtime/config/settings.ts";
-import { defaults, properties as table, type RemoteTriggerProperties } from "./remote-trigger.shared.ts";
+import { type RemoteTriggerProperties, defaults, properties as table } from "./remote-trigger.shared.ts";
 
 /** `dimensioner-remote-trigger`: has the cloud start, stop or cancel a recording, or measure, on a registered device. */
 export default function (RED: NodeAPI): void {

@@ -1,19 +1,22 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
-import { readSaved } from "../../src/runtime/action/saved-properties.ts";
-import { copiesOf } from "../../src/runtime/action/message-copies.ts";
-import { refuseTooDeep } from "../../src/runtime/action/message-depth.ts";
-import { noConfig } from "../../src/runtime/config/no-config.ts";
+import { copiesOf, refuseTooDeep } from "../../src/runtime/action/message.ts";
 import { serve } from "../../src/runtime/action/serve.ts";
+import { readSaved } from "../../src/runtime/action/values.ts";
 import { serveTryScan } from "../../src/runtime/admin/scan-routes.ts";
+import { noConfig } from "../../src/runtime/config/config-choice.ts";
 import type { SettingsReader } from "../../src/runtime/config/settings.ts";
 import type { Outputs } from "../../src/runtime/messages.ts";
-import { RecentScans } from "../../src/runtime/scan/recent-scans.ts";
-import { framesIn, sourceOf } from "../../src/runtime/scan/scan-input.ts";
-import { controlKey, readCodeRules } from "../../src/runtime/scan/scan-settings.ts";
+import {
+  RecentScans,
+  controlKey,
+  framesIn,
+  readCodeRules,
+  sourceOf,
+} from "../../src/runtime/scan/scan-settings.ts";
 import { ScanSources } from "../../src/runtime/scan/scan-sources.ts";
 import { readFrame } from "../../src/scan/read-scans.ts";
 import { chooseReference } from "../../src/scan/reference.ts";
-import { defaults, properties as table, type ScanProperties } from "./scan.shared.ts";
+import { type ScanProperties, defaults, properties as table } from "./scan.shared.ts";
 
 const operation = { operation: "scan", surface: "config", acts: false } as const;
 

@@ -1,16 +1,18 @@
 import type { NodeAPI, NodeDef } from "node-red";
-import { readCurrent } from "../../src/runtime/action/saved-properties.ts";
-import { serveLoginHashes } from "../../src/runtime/admin/login-routes.ts";
-import { serveStoreFile, serveStoreTest } from "../../src/runtime/admin/store-routes.ts";
-import { openOrExplain } from "../../src/runtime/config/config-node.ts";
-import { SettingsReader } from "../../src/runtime/config/settings.ts";
-import { PackageLinks } from "../../src/runtime/store/package-links.ts";
-import { StorePages } from "../../src/runtime/evidence-page/store-pages.ts";
-import { readStoreFiles } from "../../src/runtime/store/store-files.ts";
-import { readLocation, type StoreNode } from "../../src/runtime/store/store-choice.ts";
 import { StoreDatabases } from "../../src/database/store-databases.ts";
+import { readCurrent } from "../../src/runtime/action/values.ts";
+import { serveLoginHashes, serveStoreFile, serveStoreTest } from "../../src/runtime/admin/store-routes.ts";
+import { openOrExplain } from "../../src/runtime/config/config-choice.ts";
+import { SettingsReader } from "../../src/runtime/config/settings.ts";
+import { StorePages } from "../../src/runtime/evidence-page/store-pages.ts";
+import {
+  PackageLinks,
+  type StoreNode,
+  readLocation,
+  readStoreFiles,
+} from "../../src/runtime/store/store-choice.ts";
 import { Store } from "../../src/vault/store.ts";
-import { defaults, properties as table, type StoreProperties } from "./store.shared.ts";
+import { type StoreProperties, defaults, properties as table } from "./store.shared.ts";
 
 /**
  * `dimensioner-store`: names the folder of packages, and the database in which nodes keep what must survive a restart; serves

@@ -2,30 +2,30 @@ import { randomUUID } from "node:crypto";
 import type { Node, NodeAPI, NodeDef } from "node-red";
 import { DimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { phrase } from "../../src/errors/interpolation.ts";
-import { refuseNewer, readSaved } from "../../src/runtime/action/saved-properties.ts";
-import { noConfig } from "../../src/runtime/config/no-config.ts";
 import { serve } from "../../src/runtime/action/serve.ts";
-import { ValueReader } from "../../src/runtime/action/values.ts";
-import { errorBeforeSending } from "../../src/runtime/failure.ts";
+import { ValueReader, readSaved, refuseNewer } from "../../src/runtime/action/values.ts";
 import { readParcel } from "../../src/runtime/archive/intent.ts";
-import type { Message } from "../../src/runtime/messages.ts";
-import { storeOf } from "../../src/runtime/store/store-choice.ts";
-import { openOrExplain } from "../../src/runtime/config/config-node.ts";
-import { followFlows, FlowsEvent } from "../../src/runtime/config/flows-event.ts";
+import { noConfig, openOrExplain } from "../../src/runtime/config/config-choice.ts";
+import { FlowsEvent, followFlows } from "../../src/runtime/config/flows-event.ts";
 import { CloudDevices } from "../../src/runtime/config/instrument.ts";
-import { LogThrottle } from "../../src/runtime/status/log-throttle.ts";
-import { NodeStatus } from "../../src/runtime/status/node-status.ts";
-import { translateError, translateStatus, translateValue } from "../../src/runtime/status/translate.ts";
 import { SettingsReader } from "../../src/runtime/config/settings.ts";
-import { RecordSender } from "../../src/runtime/webhook/record-sender.ts";
-import { servePath } from "../../src/runtime/web/serve-path.ts";
-import { partBehind, ServedPaths } from "../../src/runtime/web/served-paths.ts";
-import { readWebhook } from "../../src/runtime/webhook/webhook-settings.ts";
+import { errorBeforeSending } from "../../src/runtime/failure.ts";
+import type { Message } from "../../src/runtime/messages.ts";
+import {
+  LogThrottle,
+  NodeStatus,
+  translateError,
+  translateStatus,
+  translateValue,
+} from "../../src/runtime/status/node-status.ts";
+import { storeOf } from "../../src/runtime/store/store-choice.ts";
+import { ServedPaths, partBehind, servePath } from "../../src/runtime/web/served-paths.ts";
+import { RecordSender, readWebhook } from "../../src/runtime/webhook/record-sender.ts";
 import { RecordPump } from "../../src/webhook/pump.ts";
-import { WebhookReceiver, type Refusal } from "../../src/webhook/receiver.ts";
+import { type Refusal, WebhookReceiver } from "../../src/webhook/receiver.ts";
 import { Room } from "../../src/webhook/room.ts";
 import type { StoreUse } from "../../src/webhook/stored-records.ts";
-import { defaults, properties, type TransactionInProperties } from "./transaction-in.shared.ts";
+import { type TransactionInProperties, defaults, properties } from "./transaction-in.shared.ts";
 
 interface TransactionInCredentials {
   secret: string;

@@ -1,14 +1,18 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
-import { deliverVideo } from "../../src/runtime/action/deliver-video.ts";
-import { readChoice } from "../../src/runtime/action/message-choice.ts";
+import { commandOptions, deliverVideo } from "../../src/runtime/action/deliver.ts";
 import { Repeats } from "../../src/runtime/action/repeats.ts";
-import { readSaved } from "../../src/runtime/action/saved-properties.ts";
-import { commandOptions } from "../../src/runtime/action/command-options.ts";
 import { serve } from "../../src/runtime/action/serve.ts";
-import { demandReference, readParcel, readReferences, ValueReader } from "../../src/runtime/action/values.ts";
+import {
+  ValueReader,
+  demandReference,
+  readChoice,
+  readParcel,
+  readReferences,
+  readSaved,
+} from "../../src/runtime/action/values.ts";
 import { deviceChoice } from "../../src/runtime/config/config-choice.ts";
 import { settingsOf } from "../../src/runtime/config/settings.ts";
-import { defaults, properties as table, type VideoControlProperties } from "./video-control.shared.ts";
+import { type VideoControlProperties, defaults, properties as table } from "./video-control.shared.ts";
 
 /** `dimensioner-video-control`: starts, stops or cancels a recording on the local network. */
 export default function (RED: NodeAPI): void {

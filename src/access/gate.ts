@@ -1,9 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
-import { readToken } from "./cookies.ts";
 import { longestNameLength } from "../rules/logins.ts";
-import { findLogin, sameName, type Login, type Person } from "./logins.ts";
-import type { Sessions } from "./sessions.ts";
+import { type Login, type Person, findLogin, sameName } from "./logins.ts";
+import { type Sessions, readToken } from "./sessions.ts";
 
 /** How people are recognized. */
 export type AccessRules =
@@ -65,4 +64,20 @@ export function addressOf({ socket }: IncomingMessage): string {
   const address = socket.remoteAddress ?? "";
   const mapped = address.replace(/^::ffff:/i, "");
   return isIP(mapped) === 4 ? mapped : address;
+}
+
+/**
+ * Whether a request that changes something comes from the page itself and not from another site, as the browser says.
+ * Browsers send Sec-Fetch-Site only over HTTPS and to this computer; they send Origin with every post.
+ */
+export function isFromOwnPage({ headers }: IncomingMessage): boolean {
+  const site = headers["sec-fetch-site"];
+  if (site !== undefined) {
+    return site === "same-origin";
+  }
+  const { origin, host } = headers;
+  if (origin === undefined || host === undefined || !URL.canParse(origin)) {
+    return false;
+  }
+  return new URL(origin).host === host.toLowerCase().replace(/:(?:80|443)$/, "");
 }

@@ -1,14 +1,43 @@
-import type { BillableWeight } from "../model/shapes.ts";
-import { calculate, weightStep, type Calculation } from "./tariffs/calculate.ts";
-import { english, explain } from "./tariffs/explain.ts";
-import { toNumber } from "./tariffs/fraction.ts";
-import { checkLimits, unitOf, type CheckedLimit } from "./tariffs/limits.ts";
-import { presets, ruleOn, surchargesOn, type PresetName } from "./tariffs/presets.ts";
-import { ruleUnits, type WeightLimit, type WeightRule } from "./tariffs/rule.ts";
-import { weightUnits } from "../rules/units.ts";
-import { billingError } from "./billing-error.ts";
-import { deviationOf, readLabel, type Label } from "./deviation.ts";
-import { readMeasured, type Legality, type MeasuredParcel, type Weight } from "./measured-parcel.ts";
+import { DimensionerError } from "../errors/dimensioner-error.ts";
+import type { Values } from "../errors/interpolation.ts";
+import type { SentenceKey } from "../errors/sentences.ts";
+import { type Fields, fieldsOf } from "../model/containers.ts";
+import type { BillableWeight, LabelDeviation } from "../model/shapes.ts";
+import {
+  type LengthUnit,
+  type WeightUnit,
+  lengthUnits,
+  readLengthUnit,
+  readWeightUnit,
+  weightUnits,
+} from "../rules/units.ts";
+import {
+  type Calculation,
+  type CheckedLimit,
+  calculate,
+  checkLimits,
+  english,
+  explain,
+  unitOf,
+  weightStep,
+} from "./tariffs/calculate.ts";
+import { type PresetName, presets, ruleOn, surchargesOn } from "./tariffs/presets.ts";
+import {
+  type Fraction,
+  type WeightLimit,
+  type WeightRule,
+  compare,
+  dividedBy,
+  fraction,
+  minus,
+  readFraction,
+  ruleUnits,
+  times,
+  toDecimal,
+  toLength,
+  toNumber,
+  toWeight,
+} from "./tariffs/rule.ts";
 
 /** Where the actual weight comes from: the measurement, the label, a separate scale, or nowhere. */
 export type WeightSource = "measured" | "label" | "given" | "none";
@@ -156,4 +185,173 @@ function legalityOf({ billed }: Calculation, measured: MeasuredParcel, weightFro
     return legality;
   }
   return weightFrom === "measured" ? weightLegality : "unknown";
+}
+
+/** A weight in its unit. */
+export interface Weight {
+  readonly value: Fraction;
+  readonly unit: WeightUnit;
+}
+
+/** Whether the device states that the measurement may be used for billing; only `true` says that it may. */
+export type Legality = boolean | "unknown";
+
+/** The size and weight of one measured parcel. */
+export interface MeasuredParcel {
+  readonly sides: readonly [Fraction, Fraction, Fraction];
+  readonly lengthUnit: LengthUnit;
+  /** Null if there is no weight, it is 0, or its unit is not known. */
+  readonly weight: Weight | null;
+  /** The text in place of the unit, if that is not a known one. */
+  readonly otherWeightUnit: string | null;
+  /** The day of the measurement (YYYY-MM-DD), by the device's own clock if it is given; null if there is none. */
+  readonly day: string | null;
+  readonly isManual: boolean;
+  /** Legality of the sides. */
+  readonly legality: Legality;
+  /** Legality of the weight: an earlier device makes a statement about the sides only. */
+  readonly weightLegality: Legality;
+}
+
+/**
+ * Reads the result of a measurement or a transaction record. Throws ERR_INPUT if it is neither, and ERR_NOT_BILLABLE
+ * unless it is of exactly one parcel.
+ */
+function readMeasured(given: unknown): MeasuredParcel {
+  const fields = fieldsOf(given);
+  if (fields === null || !Object.hasOwn(fields, "length")) {
+    throw billingError("billNoMeasurement");
+  }
+  if (fields["ok"] === false) {
+    throw billingError("billFailed");
+  }
+  const objects = fields["measuredObjects"];
+  if (Array.isArray(objects) && objects.length > 1) {
+    throw billingError("billSeveral", { count: objects.length });
+  }
+  const isManual = fields["isManualDimension"] === true;
+  const said = fields["legalForTrade"];
+  const legality = isManual ? false : typeof said === "boolean" ? said : "unknown";
+  return {
+    sides: [sideOf(fields, "length"), sideOf(fields, "width"), sideOf(fields, "height")],
+    lengthUnit: lengthUnitOf(fields["dimsUnitOfMeasure"]),
+    ...measuredWeight(fields["weight"], fields["weightUnitOfMeasure"]),
+    day: dayOf(fields["dateTimeLocal"]) ?? dayOf(fields["dateTimeUtc"]),
+    isManual,
+    legality,
+    weightLegality: fields["source"] === "earlier-device" && legality === true ? "unknown" : legality,
+  };
+}
+
+/** A weight above 0 in a unit that is known; null where there is none. */
+export function readWeight(given: unknown, unit: unknown): Weight | null {
+  const value = readFraction(given);
+  const known = readWeightUnit(unit);
+  return value === null || value.numerator <= 0n || known === null ? null : { value, unit: known };
+}
+
+function measuredWeight(given: unknown, unit: unknown): Pick<MeasuredParcel, "weight" | "otherWeightUnit"> {
+  const weight = readWeight(given, unit);
+  const isOther = weight === null && readWeight(given, "kg") !== null;
+  return { weight, otherWeightUnit: isOther ? textOf(unit) : null };
+}
+
+function sideOf(fields: Fields, name: "length" | "width" | "height"): Fraction {
+  const side = readFraction(fields[name]);
+  if (side === null || side.numerator <= 0n) {
+    throw billingError("billSides");
+  }
+  return side;
+}
+
+function lengthUnitOf(given: unknown): LengthUnit {
+  const unit = readLengthUnit(given);
+  if (unit === null) {
+    throw billingError("billLengthUnit", { value: textOf(given), choices: lengthUnits });
+  }
+  return unit;
+}
+
+function textOf(given: unknown): string {
+  return typeof given === "string" ? given.slice(0, 60).toWellFormed() : "";
+}
+
+/** The date of an ISO 8601 time, in the time zone in which it is written. */
+function dayOf(time: unknown): string | null {
+  return typeof time === "string" ? (/^\d{4}-\d{2}-\d{2}/.exec(time)?.[0] ?? null) : null;
+}
+
+/** The day of a date in the time zone of this computer. */
+export function dayHere(date: Date): string {
+  const month = String(date.getMonth() + 1).padStart(2, "0");
+  return `${date.getFullYear()}-${month}-${String(date.getDate()).padStart(2, "0")}`;
+}
+
+/** The weight and the size that the label states: `labelWeight` and `labelDims` of a scan. */
+export interface Label {
+  readonly weight: Weight | null;
+  readonly sides: readonly Fraction[] | null;
+  readonly sidesUnit: "cm" | "in";
+}
+
+/** Reads the label's weight and size from a scan; its other fields are ignored. */
+function readLabel(scan: unknown): Label {
+  const { labelWeight, labelDims } = fieldsOf(scan) ?? {};
+  const { weight, unit } = fieldsOf(labelWeight) ?? {};
+  const { length, width, height, unit: sidesUnit } = fieldsOf(labelDims) ?? {};
+  const sides = [length, width, height].map(readFraction).filter((side) => side !== null);
+  const known = readLengthUnit(sidesUnit);
+  return {
+    weight: readWeight(weight, unit),
+    sides: sides.length === 3 && (known === "cm" || known === "in") ? sides : null,
+    sidesUnit: known === "in" ? "in" : "cm",
+  };
+}
+
+/**
+ * The differences between the measurement and the label, in the label's units; null if the label states neither size
+ * nor weight.
+ */
+function deviationOf({ sides, lengthUnit, weight }: MeasuredParcel, label: Label): LabelDeviation | null {
+  const { sidesUnit } = label;
+  const weights =
+    label.weight === null || weight === null
+      ? null
+      : {
+          ...difference(toWeight(weight.value, weight.unit, label.weight.unit), label.weight.value),
+          unit: label.weight.unit,
+        };
+  // A parcel can lie on the table in any position, so the longest side is compared with the longest one, and so on.
+  const measured = longestFirst(sides.map((side) => toLength(side, lengthUnit, sidesUnit)));
+  const stated = label.sides === null ? null : longestFirst(label.sides);
+  const bySide = stated?.map((side, index) => difference(measured[index] ?? side, side));
+  return weights === null && bySide === undefined
+    ? null
+    : {
+        weight: weights,
+        sides: bySide === undefined ? null : bySide.map((one) => ({ ...one, unit: sidesUnit })),
+      };
+}
+
+function longestFirst(sides: readonly Fraction[]): Fraction[] {
+  return sides.toSorted((a, b) => compare(b, a));
+}
+
+/** The percentage is null where the label says 0. */
+function difference(measured: Fraction, label: Fraction) {
+  const more = minus(measured, label);
+  return {
+    label: toNumber(label),
+    measured: toNumber(measured),
+    difference: toNumber(more),
+    percent:
+      label.numerator === 0n ? null : Number(toDecimal(times(dividedBy(more, label), fraction("100")), 1)),
+  };
+}
+
+/** Calculating a billable weight sends no request: what goes wrong is in the given values. */
+export const billingFacts = { surface: "config", operation: "billable weight", outcome: null } as const;
+
+function billingError(sentence: SentenceKey, values: Values = {}): DimensionerError {
+  return new DimensionerError(sentence, billingFacts, values);
 }

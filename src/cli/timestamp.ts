@@ -1,4 +1,4 @@
-import { timestampArchive } from "../library/timestamp.ts";
+import { timestampArchive } from "../library/archive.ts";
 import {
   databaseOption,
   defineVerb,

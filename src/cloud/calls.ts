@@ -1,7 +1,6 @@
 import { DimensionerError } from "../errors/dimensioner-error.ts";
-import { field, type FieldName } from "../errors/interpolation.ts";
-import { writeQuery, type Command, type Read } from "../http/call.ts";
-import { encodePart, shorten } from "../http/path-part.ts";
+import { type FieldName, field } from "../errors/interpolation.ts";
+import { type Command, type Read, encodePart, shorten, writeQuery } from "../http/call.ts";
 import { registrationCodeProblem } from "../rules/names.ts";
 
 type Query = Readonly<Record<string, string | undefined>>;

@@ -1,27 +1,49 @@
+import {
+  aFunction,
+  aProxyUrl,
+  aText,
+  aWholeNumber,
+  anInstance,
+  anObject,
+  callOptions,
+  checkArguments,
+  checkOptions,
+  milliseconds,
+  references,
+  trueOrFalse,
+} from "../errors/check.ts";
 import { DimensionerError } from "../errors/dimensioner-error.ts";
-import { readMeasurement, readShape, refuseHtml, type HttpResponse } from "../http/response.ts";
-import { deviceKeyOf, type Command, type Peer, type Read } from "../http/call.ts";
+import { field, phrase } from "../errors/interpolation.ts";
+import { type Command, type Peer, type Read, deviceKeyOf } from "../http/call.ts";
 import { CommandQueues } from "../http/command-queue.ts";
-import { startDownload, type DownloadOptions } from "../http/download.ts";
+import type { TlsOptions } from "../http/connections.ts";
+import { type DownloadOptions, startDownload } from "../http/download.ts";
 import { callFailure } from "../http/failures.ts";
-import { readResponse } from "../http/read.ts";
+import { type HttpResponse, readMeasurement, readShape, refuseHtml } from "../http/response.ts";
 import { poll } from "../http/retry.ts";
-import { Transport, type CallOptions, type CommandOptions } from "../http/transport.ts";
+import {
+  type CallOptions,
+  type CommandOptions,
+  type QueueRules,
+  Transport,
+  type TransportOptions,
+  defaultQueueRules,
+  readResponse,
+} from "../http/transport.ts";
+import type { Download } from "../model/download.ts";
+import type { Measurement, References } from "../model/measurement.ts";
+import { listLimits, recordLimits } from "../model/parse-json.ts";
+import type { CloudDevice, MediaItem, Terminal } from "../model/shapes.ts";
 import {
   decodeDevice,
   decodeDevices,
   decodeMediaList,
   decodeTerminal,
   decodeTerminals,
-} from "../model/cloud-records.ts";
-import type { CloudDevice, MediaItem, Terminal } from "../model/shapes.ts";
-import type { Download } from "../model/download.ts";
-import type { Measurement, References } from "../model/measurement.ts";
-import { listLimits, recordLimits } from "../model/parse-json.ts";
-import { checkCall } from "./arguments.ts";
+} from "../model/transaction-record.ts";
+import { readBaseUrl } from "../rules/addresses.ts";
 import { CloudCalls } from "./calls.ts";
 import { missingMedia } from "./expected-media.ts";
-import { readOptions, type CloudClientOptions } from "./options.ts";
 
 /** Pass the same queues to all clients that command the same device. */
 export { CommandQueues };
@@ -220,4 +242,90 @@ export class CloudClient {
       decodeList,
     ).value;
   }
+}
+
+export interface CloudClientOptions extends Partial<QueueRules> {
+  /** https; http only on loopback or with `allowHttp`. */
+  readonly baseUrl: string;
+  /** Sent to baseUrl's origin and nowhere else. */
+  readonly token: string;
+  readonly allowHttp?: boolean;
+  /** Deadline of a call, and for downloads the longest time without a byte; 60 s. */
+  readonly timeoutMs?: number;
+  readonly tls?: TlsOptions | undefined;
+  /** May contain a user name and a password. The environment's proxy variables are not used. */
+  readonly proxyUrl?: string | undefined;
+  /** Shared by all clients that may command the same devices. */
+  readonly queues?: CommandQueues;
+}
+
+const clientOptions = anObject(
+  {
+    baseUrl: aText,
+    allowHttp: trueOrFalse,
+    timeoutMs: milliseconds(1),
+    queueLimit: aWholeNumber,
+    maxWaitMs: milliseconds(0),
+    tls: anObject({}),
+    proxyUrl: aProxyUrl,
+    queues: anInstance(CommandQueues),
+  },
+  ["baseUrl"],
+);
+
+/**
+ * Fills in the defaults. Throws ERR_CONFIG if the base URL, the token or any other option is not valid. The token is
+ * checked separately, because it must never be shown.
+ */
+function readOptions(options: CloudClientOptions): {
+  readonly basePath: string;
+  readonly transport: TransportOptions;
+} {
+  checkOptions("cloud", options, clientOptions);
+  const { timeoutMs = 60_000, queues = new CommandQueues(), tls, proxyUrl } = options;
+  const { queueLimit = defaultQueueRules.queueLimit, maxWaitMs = defaultQueueRules.maxWaitMs } = options;
+  const facts = { surface: "config", operation: "settings" } as const;
+  const address = readBaseUrl(options.baseUrl, options.allowHttp ?? false);
+  if ("problem" in address) {
+    const what = phrase("cloud");
+    throw new DimensionerError("configInvalid", facts, { what, field: field("baseUrl"), ...address });
+  }
+  const token = readToken(options.token);
+  if (token === undefined) {
+    throw new DimensionerError("configToken", facts);
+  }
+  const { origin, host, basePath } = address;
+  const peer = { surface: "cloud", origin, host } as const;
+  const headers = { authorization: `Bearer ${token}` };
+  return { basePath, transport: { peer, timeoutMs, queues, queueLimit, maxWaitMs, headers, tls, proxyUrl } };
+}
+
+const callArguments = {
+  transactionId: aText,
+  contentId: aText,
+  id: aText,
+  deviceReference: aText,
+  transactionReference: aText,
+  references,
+  options: callOptions,
+  /** Arguments of the methods that list or read devices and terminals, by method. */
+  client: anObject({ devices: aFunction, terminals: aFunction }, ["devices", "terminals"]),
+};
+
+/** Throws ERR_INPUT if an argument of a call is not valid. */
+export function checkCall(
+  operation: string,
+  outcome: "not-sent" | null,
+  given: Readonly<Partial<Record<keyof typeof callArguments, unknown>>>,
+): void {
+  checkArguments({ surface: "cloud", operation, outcome }, given, callArguments);
+}
+
+/**
+ * Reads a token as people paste it: surrounding white space and a leading "Bearer " are removed. Returns undefined if
+ * nothing is left, or if it has characters that a header field cannot contain (RFC 6750, 2.1).
+ */
+export function readToken(pasted: unknown): string | undefined {
+  const token = (typeof pasted === "string" ? pasted : "").trim().replace(/^bearer(\s+|$)/i, "");
+  return /^[\x21-\x7e]+$/.test(token) ? token : undefined;
 }

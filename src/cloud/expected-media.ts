@@ -1,4 +1,4 @@
-import { lackingNames } from "../model/lacking-names.ts";
+import { lackingNames } from "../model/measure-result.ts";
 import type { MediaItem } from "../model/shapes.ts";
 
 /**

@@ -1,10 +1,9 @@
-import { isDimensionerError, type DimensionerError } from "../errors/dimensioner-error.ts";
+import { type DimensionerError, isDimensionerError } from "../errors/dimensioner-error.ts";
 import { abortWithAny } from "../http/retry.ts";
 import type { CallOptions } from "../http/transport.ts";
 import type { CloudDevice, FleetDevice, Terminal } from "../model/shapes.ts";
 import { instantOf } from "../rules/instants.ts";
-import { checkCall } from "./arguments.ts";
-import type { CloudClient } from "./client.ts";
+import { type CloudClient, checkCall } from "./client.ts";
 
 export interface FleetOptions extends CallOptions {
   /** Called if the terminals cannot be listed. A cloud that has none (404) is no failure. */

@@ -1,16 +1,16 @@
+import { sha256Of } from "../model/sha256.ts";
 import type { TransactionRecord } from "../model/shapes.ts";
 import { decodeTransactionRecord } from "../model/transaction-record.ts";
 import {
-  skipLocked,
   type Condition,
   type Database,
   type Row,
   type SqlValue,
   type Statement,
+  skipLocked,
 } from "./database.ts";
-import { indexedText } from "./indexed-text.ts";
-import { sha256Of } from "../model/sha256.ts";
-import { endedWorkers, type Worker } from "./worker-lease.ts";
+import { indexedText } from "./schema.ts";
+import { type Worker, endedWorkers } from "./worker-lease.ts";
 
 export interface InboxOptions {
   /** The node that receives the records; it finds them again after a restart. */

@@ -1,9 +1,122 @@
 import type { Duplex } from "node:stream";
 import type { Client, ClientConfig, PoolClient } from "pg";
+import { codeOf, connectProblem, isUntrusted } from "../errors/connect-problem.ts";
+import { DimensionerError, isDimensionerError } from "../errors/dimensioner-error.ts";
 import { textOfThrown } from "../errors/interpolation.ts";
-import type { PostgresAddress } from "./postgres-address.ts";
-import { schemaName } from "./postgres-failures.ts";
-import { connectionTls, tlsOfThread } from "./postgres-tls.ts";
+import type { SentenceKey } from "../errors/sentences.ts";
+import { type Database, type SqlValue, databaseTime, skipLocked } from "./database.ts";
+import { type PostgresAddress, connectionTls, tlsOfThread } from "./postgres-address.ts";
+
+/** The first version of PostgreSQL that is supported. */
+export const oldestVersion = 14;
+
+/** The PostgreSQL schema that contains the tables of a store. */
+export const schemaName = "dimensioner";
+
+/** The codes of PostgreSQL (appendix A of its manual) for a transaction that conflicts with another one. */
+const conflicts: ReadonlySet<string> = new Set([
+  "40001", // serialization_failure
+  "40P01", // deadlock_detected
+]);
+
+/** The classes of codes for values that the tables do not take: the same statement fails again. */
+const refusals: ReadonlySet<string> = new Set([
+  "22", // data_exception
+  "23", // integrity_constraint_violation
+  "54", // program_limit_exceeded
+]);
+
+/** The sentences for codes that people can do something about. */
+const sentenceOfCode: ReadonlyMap<string, SentenceKey> = new Map([
+  ["28000", "postgresLogin"], // invalid_authorization_specification
+  ["28P01", "postgresLogin"], // invalid_password
+  ["42501", "postgresDenied"], // insufficient_privilege
+  ["3D000", "postgresMissing"], // invalid_catalog_name
+  ["53300", "postgresUnreachable"], // too_many_connections
+  ["57P01", "postgresUnreachable"], // admin_shutdown
+  ["57P02", "postgresUnreachable"], // crash_shutdown
+  ["57P03", "postgresUnreachable"], // cannot_connect_now
+]);
+
+/** Whether a transaction failed because another one ran at the same time: nothing was changed, and it can be repeated. */
+export function isConflict(error: unknown): boolean {
+  return conflicts.has(codeOf(error));
+}
+
+/** Whether a transaction failed because of its own values, and not because of the state of the database. */
+export function isRefused(error: unknown): error is DimensionerError {
+  return (
+    isDimensionerError(error) &&
+    error.sentence === "postgresFailed" &&
+    refusals.has(codeOf(error.cause).slice(0, 2))
+  );
+}
+
+/** Whether PostgreSQL has reported the error; otherwise it is one of the connection. */
+export function isFromServer(error: unknown): boolean {
+  // Errors of the system have codes as well, such as ECONNRESET. PostgreSQL's have five characters.
+  return codeOf(error).length === 5 && error instanceof Error && "severity" in error;
+}
+
+/**
+ * Whether a transaction failed because of its own values or of another transaction, and would have failed on any connection.
+ * Everything else may be a matter of the connection: it may lead to a server that only copies another one since a failover.
+ */
+export function isOfTransaction(error: unknown): boolean {
+  return isFromServer(error) && (isConflict(error) || refusals.has(codeOf(error).slice(0, 2)));
+}
+
+/** Creates the ERR_STORE for a connection that could not be opened, or for a transaction that failed. */
+export function postgresError(database: string, error: unknown): DimensionerError {
+  const code = isFromServer(error) ? codeOf(error) : undefined;
+  const sentence =
+    code === undefined ? connectSentence(error) : (sentenceOfCode.get(code) ?? "postgresFailed");
+  return failure(sentence, { path: database, problem: connectProblem(error), name: schemaName }, error);
+}
+
+/** Creates the ERR_STORE for a server that does not respond in time. */
+export function unansweredPostgresError(database: string, withinMs: number): DimensionerError {
+  return failure("postgresUnanswered", { path: database, seconds: withinMs / 1000 });
+}
+
+/** Creates the ERR_STORE for a server that is too old. */
+export function oldServerError(database: string, version: string): DimensionerError {
+  return failure("postgresOld", { path: database, value: version, least: oldestVersion });
+}
+
+/** Creates the ERR_STORE for a connection that lacks settings, each as `name = value`. */
+export function settingsError(database: string, settings: readonly string[]): DimensionerError {
+  return failure("postgresSettings", { path: database, value: settings.join(", ") });
+}
+
+/** Creates the ERR_STORE for a database without the tables of a store, where nothing may be created. */
+export function noTablesError(database: string): DimensionerError {
+  return failure("postgresNoTables", { path: database });
+}
+
+/** Creates the ERR_STORE for tables that a newer version has migrated. */
+export function newerTablesError(database: string): DimensionerError {
+  return failure("storeNewer", { path: database });
+}
+
+/** Creates the ERR_STORE for a transaction after the close. */
+export function closedPostgresError(database: string): DimensionerError {
+  return failure("storeClosed", { path: database });
+}
+
+function connectSentence(error: unknown): SentenceKey {
+  // The only files that are read for a connection are those of its certificates.
+  const isOfFile = error instanceof Error && "syscall" in error && error.syscall === "open";
+  return isOfFile || isUntrusted(error) ? "postgresTls" : "postgresUnreachable";
+}
+
+function failure(
+  sentence: SentenceKey,
+  values: ConstructorParameters<typeof DimensionerError>[2],
+  cause?: unknown,
+): DimensionerError {
+  return new DimensionerError(sentence, { surface: "store", operation: "store", cause }, values);
+}
 
 type Listener = (...given: unknown[]) => void;
 
@@ -132,4 +245,90 @@ function isolationFor(access: Access): string {
 
 function isReading(access: Access): boolean {
   return access === "read" || access === "look";
+}
+
+/** What a user of a PostgreSQL database may do with the tables of a store there. */
+export interface PostgresRights {
+  /** The user as SQL names it. */
+  readonly user: string;
+  /** The version of the server. */
+  readonly version: string;
+  /** Whether there are tables of a store. */
+  readonly hasTables: boolean;
+  /** Whether the user may do what a store does: change the rows of each table, or make the tables where there are none. */
+  readonly isEnough: boolean;
+  /** Whether others on the network could read what is sent. */
+  readonly isOpen: boolean;
+}
+
+const schema = `to_regnamespace('${schemaName}')`;
+const mayChange = ["SELECT", "INSERT", "UPDATE", "DELETE"]
+  .map((right) => `has_table_privilege(oid, '${right}')`)
+  .join(" AND ");
+
+/** Reads what the user may do. Works also where there are no tables. Rejects with ERR_STORE. */
+export async function readRights(database: Pick<Database, "transaction">): Promise<PostgresRights> {
+  const [[facts = {}] = [], [tables = {}] = []] = await database.transaction([
+    {
+      sql: `SELECT quote_ident(current_user) AS user_name, ${serverVersion} AS version,
+        CAST(CASE WHEN ${schema} IS NULL THEN has_database_privilege(current_database(), 'CREATE')
+          ELSE has_schema_privilege(${schema}, 'CREATE') END AS INTEGER) AS may_create,
+        CAST(coalesce((SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()), false)
+          OR inet_client_addr() IS NOT DISTINCT FROM inet_server_addr() AS INTEGER) AS is_safe`,
+    },
+    {
+      sql: `SELECT count(*) AS count, CAST(bool_and(${mayChange}) AS INTEGER) AS may_change
+        FROM pg_class WHERE relnamespace = ${schema} AND relkind = 'r'`,
+    },
+  ]);
+  const hasTables = Number(tables["count"]) > 0;
+  return {
+    user: String(facts["user_name"]),
+    version: String(facts["version"]),
+    hasTables,
+    isEnough: (hasTables ? tables["may_change"] : facts["may_create"]) === 1,
+    isOpen: facts["is_safe"] !== 1,
+  };
+}
+
+/** As a statement can use an index with it, it is the time at which the statement begins. */
+const postgresTime = `to_char(timezone('UTC', statement_timestamp()) + CAST(? AS INTERVAL),
+  'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') COLLATE "C"`;
+
+/** The version of the server. Some distributions add that of their package, behind a space. */
+export const serverVersion = "split_part(current_setting('server_version'), ' ', 1)";
+
+/**
+ * Returns a statement of the store as PostgreSQL writes it: each `?` that is not within a text becomes `$1`, `$2` and
+ * so on.
+ */
+export function translateStatement(sql: string): string {
+  const translated = sql
+    .replaceAll(databaseTime, postgresTime)
+    .replaceAll(skipLocked, "FOR UPDATE SKIP LOCKED");
+  let last = 0;
+  return translated.replace(/'[^']*'|\?/g, (found) => (found === "?" ? `$${(last += 1)}` : found));
+}
+
+/** The types of the store's columns, which the schema names as SQLite does. */
+const types: readonly (readonly [sqlite: RegExp, postgres: string])[] = [
+  [/\bINTEGER PRIMARY KEY AUTOINCREMENT\b/g, "BIGINT GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY"],
+  // An INTEGER of PostgreSQL ends at two billion, which a video has in bytes.
+  [/\bINTEGER\b/g, "BIGINT"],
+  [/\bREAL\b/g, "DOUBLE PRECISION"],
+  // SQLite compares texts by their bytes. Another order would find other texts between two bounds.
+  [/\bTEXT\b/g, 'TEXT COLLATE "C"'],
+];
+
+/** Returns a statement of the schema as PostgreSQL writes it. */
+export function translateSchema(sql: string): string {
+  return types.reduce((translated, [sqlite, postgres]) => translated.replace(sqlite, postgres), sql);
+}
+
+/**
+ * Returns a value as PostgreSQL can keep it. Its texts cannot contain U+0000, which a reference from outside may; the
+ * replacement character takes its place, as it does in a text that is no valid Unicode.
+ */
+export function toPostgres(value: SqlValue): SqlValue {
+  return typeof value === "string" ? value.replaceAll("\0", "\uFFFD") : value;
 }

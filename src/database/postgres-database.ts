@@ -1,19 +1,22 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Pool, PoolClient } from "pg";
+import { type DimensionerError, isDimensionerError } from "../errors/dimensioner-error.ts";
+import { settledWithin } from "../time/settled-within.ts";
 import type { Database, Row, SqlValue, Statement } from "./database.ts";
-import { isDimensionerError, type DimensionerError } from "../errors/dimensioner-error.ts";
-import { connectionTo, guardedClient, sessionOptions } from "./postgres-connection.ts";
 import type { PostgresAddress } from "./postgres-address.ts";
 import {
   closedPostgresError,
+  connectionTo,
+  guardedClient,
   isConflict,
   isFromServer,
   isOfTransaction,
   postgresError,
-} from "./postgres-failures.ts";
-import { prepareTables, type TableOptions } from "./postgres-schema.ts";
-import { translateStatement, toPostgres } from "./postgres-sql.ts";
-import { settledWithin } from "../time/settled-within.ts";
+  sessionOptions,
+  toPostgres,
+  translateStatement,
+} from "./postgres-connection.ts";
+import { type TableOptions, prepareTables } from "./postgres-schema.ts";
 
 export interface PostgresOptions extends TableOptions {
   /** How many connections are open at most. */

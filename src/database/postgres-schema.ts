@@ -1,15 +1,16 @@
 import type { PoolClient } from "pg";
+import type { PostgresAddress } from "./postgres-address.ts";
 import {
+  type Access,
+  missingSettings,
   newerTablesError,
   noTablesError,
-  oldestVersion,
   oldServerError,
+  oldestVersion,
   schemaName,
   settingsError,
-} from "./postgres-failures.ts";
-import { missingSettings, type Access } from "./postgres-connection.ts";
-import { translateSchema } from "./postgres-sql.ts";
-import type { PostgresAddress } from "./postgres-address.ts";
+  translateSchema,
+} from "./postgres-connection.ts";
 
 export interface TableOptions {
   readonly address: PostgresAddress;

@@ -2,11 +2,11 @@
  * The thread that has SQLite databases open. SQLite's calls wait for the disk; in this thread nothing else waits with them, and they
  * use none of the four threads in which Node.js runs file operations and name look-ups.
  */
-import { isMainThread, parentPort, receiveMessageOnPort, type MessagePort } from "node:worker_threads";
+import { type MessagePort, isMainThread, parentPort, receiveMessageOnPort } from "node:worker_threads";
 import { describeFailure } from "./sqlite-errors.ts";
 import { SqliteFile } from "./sqlite-file.ts";
 import type { ThreadAnswer, ThreadRequest } from "./sqlite-messages.ts";
-import { ToolFile } from "./tool-file.ts";
+import { ToolFile } from "./tool-database.ts";
 
 /**
  * How many transactions share one commit: their results arrive together, and a thousand at once would block the event

@@ -1,14 +1,15 @@
 import { randomUUID } from "node:crypto";
-import { databaseName, databaseText, type DatabaseLocation } from "./database-location.ts";
-import type { Database } from "./database.ts";
-import { unansweredPostgresError } from "./postgres-failures.ts";
-import { RecordArrivals } from "./inbox.ts";
 import { settledWithin } from "../time/settled-within.ts";
-import { SharedDatabase, type SharedDatabaseOptions } from "./shared-database.ts";
-import { unansweredError } from "./sqlite-failures.ts";
+import { type DatabaseLocation, databaseName, databaseText } from "./database-location.ts";
+import type { Database, Row, Statement } from "./database.ts";
+import { RecordArrivals } from "./inbox.ts";
+import { unansweredPostgresError } from "./postgres-connection.ts";
+import { PostgresDatabase, type PostgresOptions } from "./postgres-database.ts";
+import { migrations } from "./schema.ts";
+import { SqliteDatabase, type SqliteOptions } from "./sqlite-database.ts";
+import { failureError, unansweredError } from "./sqlite-failures.ts";
 import { SqliteThreads } from "./sqlite-threads.ts";
-import { StoreDatabase, type StoreDatabaseOptions } from "./store-database.ts";
-import type { Worker } from "./worker-lease.ts";
+import { type Worker, WorkerLease } from "./worker-lease.ts";
 
 const defaultOpenMs = 60_000;
 /** Longer than users pause between two attempts: otherwise a large file would be checked again and again. */
@@ -38,14 +39,14 @@ interface Shared {
   users: number;
 }
 
-type PostgresOptions = Omit<SharedDatabaseOptions, "address" | "workerId">;
+type OptionsOfPostgres = Omit<SharedDatabaseOptions, "address" | "workerId">;
 
 interface StoreDatabasesOptions extends Omit<StoreDatabaseOptions, "file"> {
   /** How long one user waits until the database is open, while its whole file is checked. Opening itself goes on. */
   readonly openWithinMs?: number;
   /** How long a database stays open that was opened when all users had given up. */
   readonly keepMs?: number;
-  readonly postgres?: PostgresOptions;
+  readonly postgres?: OptionsOfPostgres;
 }
 
 /**
@@ -54,7 +55,7 @@ interface StoreDatabasesOptions extends Omit<StoreDatabaseOptions, "file"> {
  */
 export class StoreDatabases {
   readonly #fileOptions: Omit<StoreDatabaseOptions, "file">;
-  readonly #postgresOptions: PostgresOptions;
+  readonly #postgresOptions: OptionsOfPostgres;
   readonly #openWithinMs: number;
   readonly #keepMs: number;
   readonly #open = new Map<string, Shared>();
@@ -149,4 +150,192 @@ export class StoreDatabases {
     this.#closing.set(key, ended);
     await closed;
   }
+}
+
+export type StoreDatabaseOptions = Omit<SqliteOptions, "migrations" | "mustExist">;
+
+const defaultAnswerMs = 30_000;
+
+/** The embedded database of a store. If its thread has ended, the next transaction opens it again. */
+export class StoreDatabase implements Database {
+  /** Created with the database. */
+  readonly storeId: string;
+  readonly #options: StoreDatabaseOptions;
+  readonly #closing = new AbortController();
+  #current: SqliteDatabase;
+  #reopening: Promise<SqliteDatabase> | undefined;
+
+  private constructor(options: StoreDatabaseOptions, current: SqliteDatabase, storeId: string) {
+    this.#options = options;
+    this.#current = current;
+    this.storeId = storeId;
+  }
+
+  /** Opens the file and makes it where it is missing. Rejects with ERR_STORE; has no time limit. */
+  static async open(options: StoreDatabaseOptions): Promise<StoreDatabase> {
+    const { database, storeId } = await openIdentified(options, false);
+    return new StoreDatabase(options, database, storeId);
+  }
+
+  get opened(): SqliteDatabase["opened"] {
+    return this.#current.opened;
+  }
+
+  /** A file has one owner, and its jobs and packages belong to whichever process that is. */
+  get worker(): Worker {
+    return { id: this.storeId, isAlone: true };
+  }
+
+  async transaction(statements: readonly Statement[]): Promise<readonly (readonly Row[])[]> {
+    const isLost = this.#current.isLost && !this.#closing.signal.aborted;
+    const database = isLost ? await this.#reopened() : this.#current;
+    return database.transaction(statements);
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#current.close();
+  }
+
+  /** Resolves when no thread has the file open any more, which a hanging disk can delay beyond `close`. */
+  async ended(): Promise<void> {
+    await this.#reopening?.catch(() => undefined);
+    await this.#current.ended;
+  }
+
+  /** All transactions wait for a hanging disk at the same time, each as long as for any response. */
+  async #reopened(): Promise<SqliteDatabase> {
+    this.#reopening ??= this.#reopen().finally(() => {
+      this.#reopening = undefined;
+    });
+    const { file, answerWithinMs = defaultAnswerMs } = this.#options;
+    const reopening = this.#reopening;
+    if (!(await settledWithin(reopening, answerWithinMs))) {
+      throw unansweredError(file, answerWithinMs);
+    }
+    return reopening;
+  }
+
+  /** The users have read from this store: another database in its place, or an empty one, is no replacement. */
+  async #reopen(): Promise<SqliteDatabase> {
+    const { signal } = this.#closing;
+    await this.#current.ended;
+    const { database, storeId } = await openIdentified(this.#options, true, signal);
+    this.#current = database;
+    if (signal.aborted || storeId !== this.storeId) {
+      await database.close();
+    }
+    if (storeId !== this.storeId) {
+      throw failureError(this.#options.file, { reason: "replaced" });
+    }
+    return database;
+  }
+}
+
+interface Identified {
+  readonly database: SqliteDatabase;
+  readonly storeId: string;
+}
+
+/** Opens the file and reads the id of its store, which is created the first time. */
+async function openIdentified(
+  options: StoreDatabaseOptions,
+  mustExist: boolean,
+  signal?: AbortSignal,
+): Promise<Identified> {
+  const database = await SqliteDatabase.open({ ...options, migrations, mustExist }, signal);
+  try {
+    const { storeId } = await identifyStore(database);
+    return { database, storeId };
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+export interface SharedDatabaseOptions extends Omit<PostgresOptions, "access" | "migrations"> {
+  /** How long the jobs of a process that has stopped without a word are left alone. */
+  readonly leaseSeconds?: number;
+  /** How long they are left alone after this process has closed the database. */
+  readonly closedLeaseSeconds?: number;
+  /** The ID that this process had on the database before; not given: it is a worker of its own. */
+  readonly workerId?: string;
+}
+
+/** A lease that cannot be given back ends by itself. With what else a node waits for, it has to close within 15 s. */
+const endWithinMs = 3_000;
+
+/** The database of a store on a PostgreSQL server, which this process works on together with others. */
+export class SharedDatabase implements Database {
+  /** The same for all that work on the store. */
+  readonly storeId: string;
+  readonly worker: WorkerLease;
+  readonly #database: PostgresDatabase;
+  #closing: Promise<void> | undefined;
+
+  private constructor(database: PostgresDatabase, storeId: string, worker: WorkerLease) {
+    this.#database = database;
+    this.storeId = storeId;
+    this.worker = worker;
+  }
+
+  /** Connects, makes the tables where they are missing, and begins a lease. Rejects with ERR_STORE. */
+  static async open({
+    leaseSeconds: seconds,
+    closedLeaseSeconds: closedSeconds,
+    workerId: id,
+    ...options
+  }: SharedDatabaseOptions): Promise<SharedDatabase> {
+    const database = await PostgresDatabase.open({ ...options, migrations, access: "create" });
+    try {
+      const { storeId } = await identifyStore(database);
+      const worker = await WorkerLease.begin(database, { id, seconds, closedSeconds });
+      return new SharedDatabase(database, storeId, worker);
+    } catch (error) {
+      await database.close();
+      throw error;
+    }
+  }
+
+  transaction(statements: readonly Statement[]): Promise<readonly (readonly Row[])[]> {
+    return this.#database.transaction(statements);
+  }
+
+  /** Disconnects. The lease goes on for some seconds; what is open then is taken over by others. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  /** Resolves when it has disconnected. */
+  async ended(): Promise<void> {
+    await this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await settledWithin(this.worker.end(), endWithinMs);
+    await this.#database.close();
+  }
+}
+
+/** What a database says about its store. */
+export interface StoreIdentity {
+  /** Created with the database. */
+  readonly storeId: string;
+  /** The folder of its packages, where it was last used; null if it has none yet. */
+  readonly folder: string | null;
+}
+
+/** Reads which store a database belongs to; a new database gets an id. Rejects with ERR_STORE. */
+export async function identifyStore(database: Pick<Database, "transaction">): Promise<StoreIdentity> {
+  const [, [store] = []] = await database.transaction([
+    {
+      sql: `INSERT INTO store (store_id, folder, created_at)
+        SELECT ?, NULL, ? WHERE NOT EXISTS (SELECT 1 FROM store)`,
+      values: [randomUUID(), new Date().toISOString()],
+    },
+    { sql: "SELECT store_id, folder FROM store" },
+  ]);
+  const folder = store?.["folder"];
+  return { storeId: String(store?.["store_id"]), folder: typeof folder === "string" ? folder : null };
 }

@@ -1,6 +1,6 @@
-import { databaseTime, type Database, type Statement } from "./database.ts";
 import type { DatabaseLocation } from "./database-location.ts";
-import { serverVersion } from "./postgres-sql.ts";
+import { type Database, type Statement, databaseTime } from "./database.ts";
+import { serverVersion } from "./postgres-connection.ts";
 
 /** Facts of a store's database, and the unfinished work in it. */
 export interface StoreSummary {

@@ -1,28 +1,48 @@
-import { readMeasurement, readShape } from "../http/response.ts";
-import { deviceKeyOf, type Command, type Peer, type Read } from "../http/call.ts";
+import * as v from "valibot";
+import {
+  aText,
+  aWholeNumber,
+  anInstance,
+  anObject,
+  callOptions,
+  checkArguments,
+  checkOptions,
+  milliseconds,
+  oneOf,
+  references,
+} from "../errors/check.ts";
+import { DimensionerError } from "../errors/dimensioner-error.ts";
+import { field, phrase } from "../errors/interpolation.ts";
+import { type Command, type Peer, type Read, deviceKeyOf, encodePart } from "../http/call.ts";
 import { CommandQueues } from "../http/command-queue.ts";
-import type { DownloadOptions } from "../http/download.ts";
-import { encodePart } from "../http/path-part.ts";
-import { readResponse } from "../http/read.ts";
-import { Transport, type CallOptions, type CommandOptions } from "../http/transport.ts";
+import { type DownloadOptions, startDownload } from "../http/download.ts";
+import { callFailure } from "../http/failures.ts";
+import { readMeasurement, readShape, refuseHtml } from "../http/response.ts";
+import { poll } from "../http/retry.ts";
+import {
+  type CallOptions,
+  type CommandOptions,
+  type QueueRules,
+  Transport,
+  type TransportOptions,
+  defaultQueueRules,
+  readResponse,
+} from "../http/transport.ts";
 import { decode, text } from "../model/decode.ts";
 import type { Download } from "../model/download.ts";
 import type { Measurement, References } from "../model/measurement.ts";
 import { recordLimits } from "../model/parse-json.ts";
-import * as v from "valibot";
-import { checkCall } from "./arguments.ts";
+import { readAddress } from "../rules/addresses.ts";
 import {
-  generations,
-  refuseMissing,
-  writeReferences,
   type Generation,
   type GenerationProfile,
   type ImageKind,
+  type VideoAction,
   type VideoMethod,
+  generations,
+  refuseMissing,
+  writeReferences,
 } from "./generations.ts";
-import { startImage } from "./images.ts";
-import { readOptions, type DeviceClientOptions } from "./options.ts";
-import { DeviceVideo, type VideoOptions } from "./video.ts";
 
 /** Pass the same queues to all clients that command the same device. */
 export { CommandQueues };
@@ -127,5 +147,181 @@ export class DeviceClient {
   /** Aborts all calls and waits with ERR_CANCELLED, and closes every connection. */
   close(): Promise<void> {
     return this.#transport.close();
+  }
+}
+
+export interface DeviceClientOptions extends Partial<QueueRules> {
+  /** host, host:port, [v6]:port or an http(s) origin. */
+  readonly address: string;
+  readonly generation?: Generation;
+  /** Deadline of a call, and for downloads the longest time without a byte; 30 s. */
+  readonly timeoutMs?: number;
+  /** To be shared by all clients that may command the same device. */
+  readonly queues?: CommandQueues;
+}
+
+const clientOptions = anObject(
+  {
+    address: aText,
+    generation: oneOf(Object.keys(generations)),
+    timeoutMs: milliseconds(1),
+    queueLimit: aWholeNumber,
+    maxWaitMs: milliseconds(0),
+    queues: anInstance(CommandQueues),
+  },
+  ["address"],
+);
+
+/** Fills in the defaults. Throws ERR_CONFIG if the address or any other option is not valid. */
+function readOptions(options: DeviceClientOptions): {
+  readonly generation: Generation;
+  readonly transport: TransportOptions;
+} {
+  checkOptions("device", options, clientOptions);
+  const { generation = "newer", timeoutMs = 30_000, queues = new CommandQueues() } = options;
+  const { queueLimit = defaultQueueRules.queueLimit, maxWaitMs = defaultQueueRules.maxWaitMs } = options;
+  const address = readAddress(options.address);
+  if ("problem" in address) {
+    const facts = { surface: "config", operation: "settings" } as const;
+    const what = phrase("device");
+    throw new DimensionerError("configInvalid", facts, { what, field: field("address"), ...address });
+  }
+  const peer = { surface: generations[generation].surface, ...address };
+  return { generation, transport: { peer, queues, timeoutMs, queueLimit, maxWaitMs } };
+}
+
+const callArguments = {
+  references,
+  kind: oneOf(["annotated", "color", "depth"]),
+  imageIdentifier: aText,
+  method: oneOf(["download", "stream"]),
+  message: aText,
+  options: callOptions,
+};
+
+/** Throws ERR_INPUT if an argument of a call is not valid. */
+function checkCall(
+  { surface }: Peer,
+  operation: string,
+  outcome: "not-sent" | null,
+  given: Readonly<Partial<Record<keyof typeof callArguments, unknown>>>,
+): void {
+  checkArguments({ surface, operation, outcome }, given, callArguments);
+}
+
+/** Starts the download of an image of an earlier measurement (spec 4.2); resolves with the headers. */
+async function startImage(
+  transport: Transport,
+  generation: Generation,
+  kind: ImageKind,
+  imageIdentifier: string,
+  options: DownloadOptions,
+): Promise<Download> {
+  const { peer } = transport;
+  const operation = "image";
+  checkCall(peer, operation, null, { kind, imageIdentifier, options });
+  const paths = generations[generation].imagePaths ?? refuseMissing(generation, "images", operation, null);
+  const id = encodePart(peer.surface, operation, "imageIdentifier", imageIdentifier);
+  return startDownload(
+    transport,
+    {
+      acts: false,
+      operation,
+      method: "GET",
+      path: `${paths[kind]}/${id}`,
+      query: "",
+      statuses: { 404: "notFoundImage" },
+    },
+    `${imageIdentifier}-${kind}`,
+    options,
+  );
+}
+
+export interface VideoOptions extends DownloadOptions {
+  /** How long to wait for a video that is still being encoded; 0. */
+  readonly waitMs?: number;
+  /** Aborting ends the wait, but not the transfer that follows it. */
+  readonly waitSignal?: AbortSignal | undefined;
+  readonly onWaiting?: (() => void) | undefined;
+}
+
+const commandStatuses = {
+  start: { 401: "wrongMode", 403: "wrongMode" },
+  stop: { 401: "wrongModeStop", 403: "wrongModeStop" },
+  cancel: { 401: "wrongMode", 403: "wrongMode" },
+} as const;
+
+/** The video commands of one device, and the download of the video that it keeps (spec 4.2). */
+export class DeviceVideo {
+  readonly #transport: Transport;
+  readonly #queues: CommandQueues;
+  readonly #generation: Generation;
+
+  constructor(transport: Transport, queues: CommandQueues, generation: Generation) {
+    this.#transport = transport;
+    this.#queues = queues;
+    this.#generation = generation;
+  }
+
+  /** Only a start takes references. */
+  async command(action: VideoAction, references: References, options: CommandOptions): Promise<void> {
+    const { peer } = this.#transport;
+    const operation = `video ${action}`;
+    checkCall(peer, operation, "not-sent", { references, options });
+    const path =
+      generations[this.#generation].videoActionPath ??
+      refuseMissing(this.#generation, "video", operation, "not-sent");
+    const command: Command = {
+      acts: true,
+      operation,
+      method: "POST",
+      path: `${path}/${action}`,
+      query: writeReferences(references),
+      statuses: commandStatuses[action],
+    };
+    const target = { deviceKey: deviceKeyOf(peer), video: action === "stop" ? "ends" : "destroys" } as const;
+    refuseHtml(peer, command, await this.#transport.sendCommand(command, target, options));
+  }
+
+  /** Starts the download of the saved video; if there is none yet, it asks again for `waitMs`. */
+  async download(method: VideoMethod, options: VideoOptions): Promise<Download> {
+    const { peer } = this.#transport;
+    const operation = "video";
+    checkCall(peer, operation, null, { method, options });
+    const paths =
+      generations[this.#generation].videoPaths ?? refuseMissing(this.#generation, "video", operation, null);
+    const read: Read = {
+      acts: false,
+      operation,
+      method: "GET",
+      path: paths[method],
+      query: "",
+      statuses: { 401: "wrongMode", 403: "wrongMode", 404: "noVideo" },
+    };
+    const last = await poll(() => this.#try(read, options), {
+      waitMs: options.waitMs ?? 0,
+      signals: this.#transport.signals(options.signal, options.waitSignal),
+      onWaiting: options.onWaiting,
+      fail: (sentence) => callFailure(peer, read, sentence, null),
+    });
+    if (!last.isThere) {
+      throw last.error;
+    }
+    return last.download;
+  }
+
+  async #try(
+    read: Read,
+    options: VideoOptions,
+  ): Promise<{ isThere: true; download: Download } | { isThere: false; error: DimensionerError }> {
+    const hold = (): (() => void) => this.#queues.of(deviceKeyOf(this.#transport.peer)).holdVideo();
+    try {
+      return { isThere: true, download: await startDownload(this.#transport, read, "video", options, hold) };
+    } catch (error) {
+      if (error instanceof DimensionerError && error.code === "ERR_NO_VIDEO") {
+        return { isThere: false, error };
+      }
+      throw error;
+    }
   }
 }

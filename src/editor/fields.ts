@@ -1,8 +1,7 @@
 import type { CheckOptions } from "@node-red/editor-client";
-import { isKnown, migrate, type Steps } from "../properties/migrations.ts";
+import { readLimits } from "../billing/tariffs/calculate.ts";
+import { type Steps, isKnown, migrate } from "../properties/migrations.ts";
 import {
-  defaultsOf,
-  valueTypes,
   type ChoiceProperty,
   type ConfigProperty,
   type Property,
@@ -10,6 +9,8 @@ import {
   type TextProperty,
   type TextRule,
   type TypedProperty,
+  defaultsOf,
+  valueTypes,
 } from "../properties/property-table.ts";
 import {
   readAddress,
@@ -30,9 +31,8 @@ import {
   registrationCodeProblem,
 } from "../rules/names.ts";
 import { readNumber } from "../rules/numbers.ts";
-import { problem, type Problem } from "../rules/problem.ts";
+import { type Problem, problem } from "../rules/problem.ts";
 import { applicationIdentifierProblem, patternProblem, readCodeKinds } from "../rules/scans.ts";
-import { readLimits } from "../billing/tariffs/limits.ts";
 import { sayProblem, shared, textsOf } from "./texts.ts";
 
 /** Node-RED replaces `${NAME}` when it deploys, so the value is not known in the editor. */

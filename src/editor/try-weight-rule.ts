@@ -1,11 +1,23 @@
-import { calculate, type Parcel } from "../billing/tariffs/calculate.ts";
-import { toNumber } from "../billing/tariffs/fraction.ts";
-import { explain, type Words } from "../billing/tariffs/explain.ts";
-import { checkLimits, readLimits, unitOf, type CheckedLimit } from "../billing/tariffs/limits.ts";
+import {
+  type CheckedLimit,
+  type Parcel,
+  type Words,
+  calculate,
+  checkLimits,
+  explain,
+  readLimits,
+  unitOf,
+} from "../billing/tariffs/calculate.ts";
 import { readParcelText } from "../billing/tariffs/parcel-text.ts";
-import { presetNames, presets, ruleOn, surchargesOn, type DatedRule } from "../billing/tariffs/presets.ts";
-import { ruleUnits, sideRoundings, type WeightLimit, type WeightRule } from "../billing/tariffs/rule.ts";
-import { button as makeButton, type Form } from "./form.ts";
+import { type DatedRule, presetNames, presets, ruleOn, surchargesOn } from "../billing/tariffs/presets.ts";
+import {
+  type WeightLimit,
+  type WeightRule,
+  ruleUnits,
+  sideRoundings,
+  toNumber,
+} from "../billing/tariffs/rule.ts";
+import { type Form, button as makeButton } from "./form.ts";
 import type { Texts } from "./texts.ts";
 import { addTrialField } from "./try-scan.ts";
 

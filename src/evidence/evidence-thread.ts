@@ -1,7 +1,7 @@
 /** The thread of one long action on an archive: its hashing takes none of the time of Node-RED's event loop. */
 import { type MessagePort, isMainThread, parentPort, workerData } from "node:worker_threads";
 import { type DatabaseLocation, databaseText } from "../database/database-location.ts";
-import { encryptInThread } from "../database/postgres-tls.ts";
+import { encryptInThread } from "../database/postgres-address.ts";
 import { DimensionerError, isDimensionerError } from "../errors/dimensioner-error.ts";
 import type { ArchiveProgress, Finding, PrunedPackage } from "../model/archive-reports.ts";
 import { pruneArchive, verifyArchive } from "../vault/commands.ts";

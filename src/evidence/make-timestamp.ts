@@ -11,7 +11,7 @@ import {
   readRoots,
   timeOf,
 } from "../vault/timestamp-folder.ts";
-import { createRequest, readRequest } from "../vault/timestamp/request.ts";
+import { createRequest, readRequest } from "../vault/timestamp/token.ts";
 import { type VerifiedTimestamp, verifyTimestamp } from "../vault/timestamp/verify.ts";
 import { type OpenedPackage, openPackage } from "./hold.ts";
 import { type EvidenceSource, leaveOutPruned } from "./packages.ts";

@@ -1,5 +1,5 @@
 import type { Database, Row, SqlValue, Statement } from "../database/database.ts";
-import { indexedText } from "../database/indexed-text.ts";
+import { indexedText } from "../database/schema.ts";
 import type { Period } from "../rules/periods.ts";
 import { lengthNames, weightNames } from "../rules/units.ts";
 import { grams, millimetres } from "../vault/packages/indexed-size.ts";

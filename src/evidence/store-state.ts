@@ -1,12 +1,11 @@
-import type { StoreState } from "../model/shapes.ts";
-import { guardedDisk } from "../media/disk-guard.ts";
-import { spaceOf } from "../media/volume.ts";
-import type { Database } from "../database/database.ts";
 import type { DatabaseLocation } from "../database/database-location.ts";
-import type { FilesLocation } from "../vault/files-location.ts";
+import type { Database } from "../database/database.ts";
 import { summarize } from "../database/summary.ts";
+import { guardedDisk, spaceOf } from "../media/disk-guard.ts";
+import { checkRoot } from "../media/place-file.ts";
+import type { StoreState } from "../model/shapes.ts";
 import { asFileError, diskFacts } from "../vault/archive-disk.ts";
-import { checkRoot } from "../media/target-folder.ts";
+import type { FilesLocation } from "../vault/files-location.ts";
 
 /** The parts of a store whose state is read. */
 export interface StateSource {

@@ -1,15 +1,14 @@
 import type { Readable } from "node:stream";
-import { ContentCheck } from "../media/content-check.ts";
-import { ReceivedBody } from "../media/received-body.ts";
+import { isDimensionerError } from "../errors/dimensioner-error.ts";
+import { ContentCheck } from "../media/formats.ts";
+import { ReceivedBody } from "../media/save-to-file.ts";
 import type { Download, DownloadSource, Framing } from "../model/download.ts";
-import { readRange, refuseUnusable } from "./response.ts";
 import type { Peer, Read } from "./call.ts";
-import { readDownloadHead, strongEtag } from "./download-head.ts";
-import { DownloadTries } from "./download-tries.ts";
 import type { Flow, Headers, Receiver } from "./exchange.ts";
 import { callFailure } from "./failures.ts";
-import { abortWithAny, readRetryAfterMs, wait } from "./retry.ts";
-import { TransferHold, type Hold } from "./transfer-hold.ts";
+import { readRange, refusePart, refuseUnusable } from "./response.ts";
+import { abortWithAny, delayMs, isTransient, readPolicy, readRetryAfterMs, wait } from "./retry.ts";
+import { type Hold, TransferHold } from "./transfer-hold.ts";
 import type { Transport } from "./transport.ts";
 
 /** Called with every chunk; `totalBytes` is null as long as the peer has not sent the length. */
@@ -261,5 +260,68 @@ class Transfer implements Receiver, Download {
     const { read } = this.#request;
     const peer = this.#peer;
     return wait(waitMs, signals, (sentence) => callFailure(peer, read, sentence, null));
+  }
+}
+
+/** What the headers of a response say of the whole download. */
+interface DownloadHead {
+  readonly contentType: string | null;
+  readonly contentLength: number | null;
+  readonly framing: Framing;
+  readonly etag: string | undefined;
+}
+
+/** Reads the head of the first response, which has to be for the whole body: throws for any other part. */
+function readDownloadHead(peer: Peer, read: Read, statusCode: number, headers: Headers): DownloadHead {
+  const range = readRange(headers);
+  if (statusCode === 206 && range?.isWhole !== true) {
+    refusePart(peer, read, headers);
+  }
+  const length = statusCode === 206 ? range?.total : headers["content-length"];
+  const type = headers["content-type"];
+  return {
+    contentType: typeof type === "string" ? (type.split(";", 1)[0] ?? "").trim().toLowerCase() || null : null,
+    contentLength: length === undefined ? null : Number(length),
+    framing: framingOf(length !== undefined, headers),
+    etag: strongEtag(headers),
+  };
+}
+
+/** The ETag of a response, unless it is weak: only a strong one identifies the exact bytes (RFC 9110, 8.8.1). */
+function strongEtag(headers: Headers): string | undefined {
+  const etag = headers["etag"];
+  return typeof etag === "string" && etag.startsWith('"') ? etag : undefined;
+}
+
+function framingOf(hasLength: boolean, headers: Headers): Framing {
+  if (hasLength) {
+    return "length";
+  }
+  return headers["transfer-encoding"] === undefined ? "close" : "chunked";
+}
+
+/** Counts the tries of one download, including those of restarts. */
+class DownloadTries {
+  #failures = 0;
+  /** The largest number of bytes that a try has reached: a try that reaches no more has failed. */
+  #mostBytes = 0;
+  /** When the last byte arrived, in `performance.now()`. */
+  lastByteAt = performance.now();
+
+  /** The wait before the next try; undefined if another try cannot help. */
+  next(
+    error: unknown,
+    bytes: number,
+    retryAfterMs: number | undefined,
+    timeoutMs: number,
+  ): number | undefined {
+    this.#failures = bytes > this.#mostBytes ? 0 : this.#failures + 1;
+    this.#mostBytes = Math.max(this.#mostBytes, bytes);
+    const waitMs = delayMs(readPolicy, Math.max(this.#failures, 1), retryAfterMs);
+    const isLate = performance.now() + waitMs >= this.lastByteAt + timeoutMs;
+    // A peer that has responded before and cannot be reached now may be restarting.
+    const wasThere = this.#mostBytes > 0 && isDimensionerError(error) && error.code === "ERR_UNREACHABLE";
+    const canHelp = (isTransient(error) || wasThere) && !isLate && this.#failures < readPolicy.tries;
+    return canHelp ? waitMs : undefined;
   }
 }

@@ -1,9 +1,9 @@
 import type { Dispatcher } from "undici";
 import type { SentenceKey } from "../errors/sentences.ts";
+import { afterLimit } from "../time/after-limit.ts";
 import type { Call, Peer } from "./call.ts";
 import type { Connections } from "./connections.ts";
-import { afterLimit } from "../time/after-limit.ts";
-import { callFailure, connectFailure, outcomeOf, wireFailure, type RequestProgress } from "./failures.ts";
+import { type RequestProgress, callFailure, connectFailure, outcomeOf, wireFailure } from "./failures.ts";
 
 /** Header fields of a response, with lower-case names. */
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;

@@ -1,12 +1,17 @@
 import { isUtf8 } from "node:buffer";
 import type { DimensionerError, FailureFacts } from "../errors/dimensioner-error.ts";
-import { verbatim, phrase, type Values } from "../errors/interpolation.ts";
-import { ByteCollector } from "../model/byte-collector.ts";
+import { type Values, phrase, verbatim } from "../errors/interpolation.ts";
+import type { SentenceKey } from "../errors/sentences.ts";
 import { ShapeError } from "../model/decode.ts";
 import { decodeMeasureResult } from "../model/measure-result.ts";
-import type { Measurement, MeasureSource } from "../model/measurement.ts";
-import { JsonLimitError, parseJson, recordLimits, type JsonLimits } from "../model/parse-json.ts";
-import type { SentenceKey } from "../errors/sentences.ts";
+import type { MeasureSource, Measurement } from "../model/measurement.ts";
+import {
+  ByteCollector,
+  JsonLimitError,
+  type JsonLimits,
+  parseJson,
+  recordLimits,
+} from "../model/parse-json.ts";
 import type { Call, Command, Peer } from "./call.ts";
 import type { Headers, Receiver } from "./exchange.ts";
 import { callFailure, outcomeOf, statusFailure } from "./failures.ts";

@@ -1,9 +1,10 @@
-import { ResponseReceiver, type HttpResponse } from "./response.ts";
 import type { Call, Command, Peer, Read } from "./call.ts";
 import type { CommandQueues, QueueRequest } from "./command-queue.ts";
-import { openConnections, type Connections, type TlsOptions } from "./connections.ts";
-import { exchange, type Receiver, type TimeLimit } from "./exchange.ts";
+import { type Connections, type TlsOptions, openConnections } from "./connections.ts";
+import { type Receiver, type TimeLimit, exchange } from "./exchange.ts";
 import { callFailure, outcomeOf } from "./failures.ts";
+import { type HttpResponse, ResponseReceiver } from "./response.ts";
+import { delayMs, isTransient, readPolicy, wait } from "./retry.ts";
 
 /** How the commands of one client wait. */
 export interface QueueRules {
@@ -146,5 +147,29 @@ export class Transport {
       tls,
       proxyUrl,
     }));
+  }
+}
+
+/** Sends a read, and repeats it within one deadline if that can help. */
+export async function readResponse(
+  transport: Transport,
+  read: Read,
+  { signal }: CallOptions = {},
+): Promise<HttpResponse> {
+  const { peer, timeoutMs } = transport;
+  const since = performance.now();
+  for (let failures = 1; ; failures++) {
+    const receiver = new ResponseReceiver(peer, read);
+    try {
+      await transport.sendRead(read, receiver, { limit: { kind: "deadline", ms: timeoutMs, since }, signal });
+      return receiver.response();
+    } catch (error) {
+      const waitMs = delayMs(readPolicy, failures, receiver.retryAfterMs);
+      const isLate = performance.now() + waitMs >= since + timeoutMs;
+      if (failures >= readPolicy.tries || isLate || !isTransient(error)) {
+        throw error;
+      }
+      await wait(waitMs, transport.signals(signal), (sentence) => callFailure(peer, read, sentence, null));
+    }
   }
 }

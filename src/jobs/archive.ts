@@ -4,52 +4,52 @@
  */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { databaseName } from "../database/database-location.ts";
+import { type Statement, databaseTime } from "../database/database.ts";
+import { HourlyRemoval } from "../database/hourly-removal.ts";
+import { isOpen, isTaken } from "../database/own-jobs.ts";
+import type { DatabaseLease } from "../database/store-databases.ts";
+import { closedLeaseSeconds } from "../database/worker-lease.ts";
+import type { ErrorCode } from "../errors/codes.ts";
+import { DimensionerError } from "../errors/dimensioner-error.ts";
+import { type Phrase, phrase } from "../errors/interpolation.ts";
+import { guardedDisk } from "../media/disk-guard.ts";
+import { fileError } from "../media/disk.ts";
+import { settledWithin } from "../time/settled-within.ts";
 import {
+  type ArchiveDisk,
   asFileError,
   diskFacts,
   exists,
   manifestFileName,
   stateFolderName,
-  type ArchiveDisk,
 } from "../vault/archive-disk.ts";
+import { filesKey, filesName, isBucketKey } from "../vault/files-location.ts";
 import type { ArchiveFiles } from "../vault/files/archive-files.ts";
 import type { Intent, PlacedPackage, StoredItem } from "../vault/packages/intent.ts";
 import { loadManifest } from "../vault/packages/package-files.ts";
 import { PackageIndex } from "../vault/packages/package-index.ts";
 import type { Answer } from "../vault/packages/package-keys.ts";
 import type { AsideMedia } from "../vault/place/aside-media.ts";
-import { openPackages, type OpenedPackages } from "../vault/place/open-packages.ts";
-import type { ErrorCode } from "../errors/codes.ts";
-import { DimensionerError } from "../errors/dimensioner-error.ts";
-import { phrase, type Phrase } from "../errors/interpolation.ts";
-import { guardedDisk } from "../media/disk-guard.ts";
-import { fileError } from "../media/disk.ts";
-import { databaseTime, type Statement } from "../database/database.ts";
-import { databaseName } from "../database/database-location.ts";
-import { filesKey, filesName, isBucketKey } from "../vault/files-location.ts";
-import { HourlyRemoval } from "../database/hourly-removal.ts";
-import { isOpen, isTaken } from "../database/own-jobs.ts";
-import type { DatabaseLease } from "../database/store-databases.ts";
+import { type OpenedPackages, openPackages } from "../vault/place/open-packages.ts";
 import type { Store, StoreFiles } from "../vault/store.ts";
-import { closedLeaseSeconds } from "../database/worker-lease.ts";
-import { settledWithin } from "../time/settled-within.ts";
-import { stage, type JobStore } from "./collect.ts";
-import type { Job, JobNode, RunningJob, Withdrawal } from "./job.ts";
+import { type JobStore, stage } from "./collect.ts";
 import {
   AbandonedJobs,
   EarlierJobs,
-  factsOf,
   JobTable,
-  resumed,
-  textBytesOf,
   type StoredJob,
   type TakenOver,
   type Taker,
+  factsOf,
+  resumed,
+  textBytesOf,
 } from "./job-rows.ts";
+import type { Job, JobNode, RunningJob, Withdrawal } from "./job.ts";
 import { Sealing } from "./seal.ts";
 import { KeyTurns } from "./semaphore.ts";
 import { TransactionFinder } from "./transactions.ts";
-import { tidyEndedWorkers, tidyWork, WorkFolders } from "./work-folder.ts";
+import { WorkFolders, tidyEndedWorkers, tidyWork } from "./work-folder.ts";
 
 interface Shared {
   readonly files: StoreFiles;

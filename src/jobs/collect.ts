@@ -3,40 +3,39 @@
  * work folder of the job before the database notes it, so what the database names is there.
  */
 import { join } from "node:path";
-import { asFileError, diskFacts, holdName, removeTree, type ArchiveDisk } from "../vault/archive-disk.ts";
+import { isTaken } from "../database/own-jobs.ts";
+import {
+  DimensionerError,
+  type ErrorCode,
+  type Surface,
+  isDimensionerError,
+} from "../errors/dimensioner-error.ts";
+import { diskError, throwIfAborted } from "../media/disk.ts";
+import { newPartName, suggestedName } from "../media/file-names.ts";
+import { placeFile } from "../media/place-file.ts";
+import { eachTransfer, receiveFile } from "../media/save-to-file.ts";
+import type { Download } from "../model/download.ts";
+import type { MediaItem } from "../model/shapes.ts";
+import { type ArchiveDisk, asFileError, diskFacts, holdName, removeTree } from "../vault/archive-disk.ts";
 import type { ItemSource, Picture, StoredItem } from "../vault/packages/intent.ts";
 import { hashFile } from "../vault/packages/package-files.ts";
 import { keysOfJob } from "../vault/packages/package-keys.ts";
 import type { AsideMedia } from "../vault/place/aside-media.ts";
 import type { StagedMedia } from "../vault/place/staged-media.ts";
+import { type CollectedMedia, askedOf, isVideo, otherParcelsVideo, wantedOf } from "./completeness.ts";
 import {
-  DimensionerError,
-  isDimensionerError,
-  type ErrorCode,
-  type Surface,
-} from "../errors/dimensioner-error.ts";
-import { diskError, throwIfAborted } from "../media/disk.ts";
-import { eachTransfer } from "../media/each-transfer.ts";
-import { newPartName, suggestedName } from "../media/file-names.ts";
-import { placeFile } from "../media/place-file.ts";
-import { receiveFile } from "../media/receive-file.ts";
-import type { Download } from "../model/download.ts";
-import type { MediaItem } from "../model/shapes.ts";
-import { isTaken } from "../database/own-jobs.ts";
-import { askedOf, isVideo, otherParcelsVideo, wantedOf, type CollectedMedia } from "./completeness.ts";
-import {
+  type JobTable,
+  type OpenJob,
   beginCollecting,
   cloudSlot,
   deviceVideoSlot,
   pictureSlot,
   positionOf,
   searchOf,
-  type JobTable,
-  type OpenJob,
 } from "./job-rows.ts";
 import type { Sealing } from "./seal.ts";
-import { unfindable, type TransactionFinder } from "./transactions.ts";
-import { readNotes, removeNote, writeNote, type WorkFolders } from "./work-folder.ts";
+import { type TransactionFinder, unfindable } from "./transactions.ts";
+import { type WorkFolders, readNotes, removeNote, writeNote } from "./work-folder.ts";
 
 /** The store of jobs, as the work on them uses it. */
 export interface JobStore {

@@ -2,21 +2,21 @@
  * What a package has to hold, and what is missing. A job is judged together with the packages that it adds to, because all of them are
  * complete only together. Nothing here asks anybody: these are pure functions over what a job has and has found.
  */
+import type { DimensionerError } from "../errors/dimensioner-error.ts";
+import { type Problem, inEnglish, phrase, verbatim } from "../errors/interpolation.ts";
+import { lackingNames } from "../model/measure-result.ts";
+import type { MediaItem } from "../model/shapes.ts";
 import {
-  asksCloud,
   type IntentFacts,
   type ItemSource,
   type Picture,
   type StoredItem,
+  asksCloud,
 } from "../vault/packages/intent.ts";
 import type { Expected, LeftOut, Manifest } from "../vault/packages/manifest.ts";
 import type { Completeness } from "../vault/packages/package-writer.ts";
 import type { FoundPackage } from "../vault/place/package-place.ts";
-import type { DimensionerError } from "../errors/dimensioner-error.ts";
-import { inEnglish, phrase, verbatim, type Problem } from "../errors/interpolation.ts";
-import { lackingNames } from "../model/lacking-names.ts";
-import type { MediaItem } from "../model/shapes.ts";
-import { positionOf, type OpenJob } from "./job-rows.ts";
+import { type OpenJob, positionOf } from "./job-rows.ts";
 import type { NotFound } from "./transactions.ts";
 
 /** Returns the entries of `expect` that are not among these media. */

@@ -2,15 +2,15 @@
 import type { FileHandle } from "node:fs/promises";
 import { basename, dirname, extname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { Readable } from "node:stream";
-import { asFileError, diskFacts, stateFolderName, type ArchiveDisk } from "../vault/archive-disk.ts";
-import type { Intent, StoredItem } from "../vault/packages/intent.ts";
-import { openPlain } from "../vault/packages/package-files.ts";
 import { DimensionerError } from "../errors/dimensioner-error.ts";
-import { phrase, verbatim, type Phrase } from "../errors/interpolation.ts";
+import { type Phrase, phrase, verbatim } from "../errors/interpolation.ts";
 import { guardedDisk } from "../media/disk-guard.ts";
 import { systemCode } from "../media/disk.ts";
 import type { Download } from "../model/download.ts";
-import { reserveName, storeItem, type JobStore } from "./collect.ts";
+import { type ArchiveDisk, asFileError, diskFacts, stateFolderName } from "../vault/archive-disk.ts";
+import type { Intent, StoredItem } from "../vault/packages/intent.ts";
+import { openPlain } from "../vault/packages/package-files.ts";
+import { type JobStore, reserveName, storeItem } from "./collect.ts";
 import { isVideo, otherParcelsVideo } from "./completeness.ts";
 import { messageSlot } from "./job-rows.ts";
 

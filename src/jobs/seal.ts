@@ -3,25 +3,25 @@
  * Each manifest names the package that this worker has sealed before, so packages get their names one after the other, and what became
  * of the one before has to be certain first.
  */
-import { asFileError, diskFacts, type ArchiveDisk } from "../vault/archive-disk.ts";
+import { always } from "../database/database.ts";
+import { isTaken, isUnknown } from "../database/own-jobs.ts";
+import { isRefused } from "../database/postgres-connection.ts";
+import { DimensionerError } from "../errors/dimensioner-error.ts";
+import { type ArchiveDisk, asFileError, diskFacts } from "../vault/archive-disk.ts";
 import type { PlacedPackage, StoredItem } from "../vault/packages/intent.ts";
 import type { LeftOut, Manifest } from "../vault/packages/manifest.ts";
 import type { IndexedPackage, PackageIndex } from "../vault/packages/package-index.ts";
 import {
+  type Answer,
   answerOfManifest,
   isOtherAnswer,
   keysOfManifest,
   keysOfWhole,
-  type Answer,
 } from "../vault/packages/package-keys.ts";
-import { PackageWriter, type Completeness, type WrittenFile } from "../vault/packages/package-writer.ts";
+import { type Completeness, PackageWriter, type WrittenFile } from "../vault/packages/package-writer.ts";
 import type { FoundPackage, PackagePlace, SealedFile } from "../vault/place/package-place.ts";
-import { DimensionerError } from "../errors/dimensioner-error.ts";
-import { always } from "../database/database.ts";
-import { isTaken, isUnknown } from "../database/own-jobs.ts";
-import { isRefused } from "../database/postgres-failures.ts";
 import { withoutLeftOut } from "./completeness.ts";
-import { positionOf, searchOf, type JobTable, type OpenJob, type SealedJob } from "./job-rows.ts";
+import { type JobTable, type OpenJob, type SealedJob, positionOf, searchOf } from "./job-rows.ts";
 import { KeyTurns } from "./semaphore.ts";
 import type { WorkFolders } from "./work-folder.ts";
 

@@ -3,25 +3,23 @@
  * measurement; which of them belongs to which measurement is decided here, once, even if several jobs look at the same time.
  */
 import * as v from "valibot";
-import { keepMs, type JobOfMeasurement, type TransactionIds } from "../vault/packages/known-measurements.ts";
-import { phrase, type Problem } from "../errors/interpolation.ts";
-import { jsonText } from "../model/json-text.ts";
+import type { Condition, Database, Row, SqlValue, Statement } from "../database/database.ts";
+import { type RecordArrivals, identity } from "../database/inbox.ts";
+import { indexedText } from "../database/schema.ts";
+import { type Problem, phrase } from "../errors/interpolation.ts";
 import {
-  localMeasurement,
-  referenceNames,
   type Figures,
   type LocalMeasurement,
+  localMeasurement,
+  referenceNames,
 } from "../model/local-measurement.ts";
-import { recordLimits } from "../model/parse-json.ts";
+import { jsonText, recordLimits } from "../model/parse-json.ts";
 import { sha256Of } from "../model/sha256.ts";
 import type { TransactionRecord } from "../model/shapes.ts";
 import { decodeTransactionRecord } from "../model/transaction-record.ts";
 import { instantOf } from "../rules/instants.ts";
 import { grams, millimeters, readLengthUnit, readWeightUnit } from "../rules/units.ts";
-import type { Condition, Database, Row, SqlValue, Statement } from "../database/database.ts";
-import { identity } from "../database/inbox.ts";
-import { indexedText } from "../database/indexed-text.ts";
-import type { RecordArrivals } from "../database/inbox.ts";
+import { type JobOfMeasurement, type TransactionIds, keepMs } from "../vault/packages/known-measurements.ts";
 
 /** A job whose transaction is searched for. */
 export interface Search extends JobOfMeasurement {

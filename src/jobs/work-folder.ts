@@ -4,7 +4,12 @@
  */
 import { basename, dirname, join } from "node:path";
 import * as v from "valibot";
+import type { Worker } from "../database/worker-lease.ts";
+import { systemCode } from "../media/disk.ts";
+import { syncFolder } from "../media/place-file.ts";
+import { parseJson, recordLimits } from "../model/parse-json.ts";
 import {
+  type ArchiveDisk,
   asFileError,
   asideFolderName,
   diskFacts,
@@ -14,14 +19,9 @@ import {
   removeTree,
   workFolderName,
   writeDurably,
-  type ArchiveDisk,
 } from "../vault/archive-disk.ts";
-import { itemSources, type StoredItem } from "../vault/packages/intent.ts";
+import { type StoredItem, itemSources } from "../vault/packages/intent.ts";
 import { hashFile, openPlain } from "../vault/packages/package-files.ts";
-import { systemCode } from "../media/disk.ts";
-import { syncFolder } from "../media/target-folder.ts";
-import { parseJson, recordLimits } from "../model/parse-json.ts";
-import type { Worker } from "../database/worker-lease.ts";
 import type { EarlierJobs } from "./job-rows.ts";
 
 const mediaName = "media";

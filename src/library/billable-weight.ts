@@ -1,14 +1,17 @@
-import { billableWeightOf } from "../billing/billable-weight.ts";
-import { billingFacts } from "../billing/billing-error.ts";
-import { dayHere, readWeight } from "../billing/measured-parcel.ts";
-import { aDate, anObject, checkArguments, oneOf, trueOrFalse, type Rule } from "../errors/check.ts";
+import { billableWeightOf, billingFacts, dayHere, readWeight } from "../billing/billable-weight.ts";
+import { readLimits } from "../billing/tariffs/calculate.ts";
+import { type PresetName, presetNames } from "../billing/tariffs/presets.ts";
+import {
+  type RuleUnit,
+  type WeightRule,
+  readFraction,
+  ruleUnits,
+  sideRoundings,
+} from "../billing/tariffs/rule.ts";
+import { type Rule, aDate, anObject, checkArguments, oneOf, trueOrFalse } from "../errors/check.ts";
 import { phrase } from "../errors/interpolation.ts";
 import type { BillableWeight, MeasureResult, Scan, TransactionRecord } from "../model/shapes.ts";
-import { readFraction } from "../billing/tariffs/fraction.ts";
-import { readLimits } from "../billing/tariffs/limits.ts";
-import { presetNames, type PresetName } from "../billing/tariffs/presets.ts";
-import { ruleUnits, sideRoundings, type RuleUnit, type WeightRule } from "../billing/tariffs/rule.ts";
-import { weightUnits, type WeightUnit } from "../rules/units.ts";
+import { type WeightUnit, weightUnits } from "../rules/units.ts";
 
 /** A custom rule. Numbers may be given as decimal text, which keeps every digit. */
 export interface OwnWeightRule {

@@ -2,9 +2,9 @@ import { addAbortSignal } from "node:stream";
 import { DimensionerError } from "../errors/dimensioner-error.ts";
 import { phrase } from "../errors/interpolation.ts";
 import type { Download } from "../model/download.ts";
-import { ContentCheck } from "./content-check.ts";
-import { errorFacts, throwIfAborted, type TransferFacts } from "./disk.ts";
+import { type TransferFacts, errorFacts, throwIfAborted } from "./disk.ts";
 import { suggestedName } from "./file-names.ts";
+import { ContentCheck } from "./formats.ts";
 
 const megabyte = 1024 * 1024;
 const defaultLimitBytes = 256 * megabyte;

@@ -1,7 +1,11 @@
 import * as v from "valibot";
-import { cloudDeviceSchema, mediaItemSchema, terminalSchema } from "./cloud-records.ts";
-import { measuredObjectSchema, measureResultSchema } from "./measure-result.ts";
-import { transactionRecordSchema } from "./transaction-record.ts";
+import { measureResultSchema, measuredObjectSchema } from "./measure-result.ts";
+import {
+  cloudDeviceSchema,
+  mediaItemSchema,
+  terminalSchema,
+  transactionRecordSchema,
+} from "./transaction-record.ts";
 import * as values from "./value-schemas.ts";
 import { described } from "./value-schemas.ts";
 

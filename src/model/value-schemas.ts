@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { errorCodes } from "../errors/codes.ts";
 import type { ErrorDetails } from "../errors/dimensioner-error.ts";
-import { terminalSchema } from "./cloud-records.ts";
+import { terminalSchema } from "./transaction-record.ts";
 
 // The values on messages that this package creates and never reads: with the schemas of values from the network, which lie beside
 // the code that decodes them, the one source of their types, of docs/messages.md and of docs/messages.schema.json.

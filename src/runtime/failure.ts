@@ -1,7 +1,7 @@
 import { DimensionerError, type FailureFacts, type Outcome } from "../errors/dimensioner-error.ts";
-import { onOneLine, type Values } from "../errors/interpolation.ts";
-import { isJsonLonger } from "../model/json-length.ts";
+import { type Values, onOneLine } from "../errors/interpolation.ts";
 import type { SentenceKey } from "../errors/sentences.ts";
+import { isJsonLonger } from "../model/parse-json.ts";
 
 /** The operation of an action node, as its errors name it. */
 export interface Operation {

@@ -1,13 +1,10 @@
 import type { Scan, ScanElement } from "../model/shapes.ts";
 import type { CodeKind } from "../rules/scans.ts";
-import { guessArticleNumber, readEanUpc, readItf14 } from "./article-numbers.ts";
 import { findCarriers } from "./carriers/candidates.ts";
-import type { Frame } from "./framing.ts";
+import { hasGs1CheckDigit, isDigits } from "./gs1/check-digits.ts";
 import { readDigitalLink } from "./gs1/digital-link.ts";
 import { readBracketed, readElementString, separator } from "./gs1/element-string.ts";
 import { summarize } from "./gs1/summary.ts";
-import { replaceSeparators } from "./separators.ts";
-import { readAim, type Aim } from "./symbologies.ts";
 
 export interface ReadingOptions {
   /** A text that the scanner sends in place of the group separator, in addition to the usual ones. */
@@ -125,4 +122,315 @@ function guess(code: string, own: string, today: Date): Content | undefined {
 
 function asText(text: string): Content {
   return { kind: "other", text, elements: [] };
+}
+
+/**
+ * The text of bytes that a scanner sent: UTF-8 where they are that, else Latin-1, in which each byte is a character. Codes of
+ * GS1 and of carriers are ASCII, which is the same in both.
+ */
+export function decodeText(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return new TextDecoder("latin1").decode(bytes);
+  }
+}
+
+/** The number of a retail article as an element: AI 01 with zeros in front, as GS1 says it is. */
+interface ArticleNumber {
+  readonly element: ScanElement;
+  readonly symbology: string | null;
+}
+
+/**
+ * Reads an EAN or UPC symbol without a separate add-on. By ISO/IEC 15424 it is 13 digits, whatever the symbol; many
+ * scanners omit the zero of UPC-A, and send UPC-E as its own 8 digits.
+ */
+function readEanUpc(digits: string, isEan8: boolean): ArticleNumber {
+  // Two or five digits of an add-on follow in the modes E1 to E3; they are no part of the number.
+  const main = !isEan8 && (digits.length === 15 || digits.length === 18) ? digits.slice(0, 13) : digits;
+  if (isEan8) {
+    return { element: articleElement(main, [8]), symbology: "EAN-8" };
+  }
+  if (main.length === 8) {
+    const expanded = expandUpcE(main);
+    return expanded === null
+      ? { element: articleElement(main, [8]), symbology: "EAN-8" }
+      : { element: articleElement(expanded, [12]), symbology: "UPC-E" };
+  }
+  const isUpc = main.length === 12 || main.startsWith("0");
+  return { element: articleElement(main, [12, 13]), symbology: isUpc ? "UPC-A" : "EAN-13" };
+}
+
+/** The 14 digits of an ITF-14 symbol; undefined for another length, which is no article number. */
+function readItf14(digits: string): ArticleNumber | undefined {
+  return digits.length === 14 && isDigits(digits)
+    ? { element: articleElement(digits, [14]), symbology: "ITF-14" }
+    : undefined;
+}
+
+/**
+ * The article number that a plain number may be if the scanner does not state the symbol: of 8, 12, 13 or 14 digits,
+ * with the right check digit. Eight digits that begin with 0 are more likely UPC-E: such EAN-8 numbers are for use
+ * within a shop.
+ */
+function guessArticleNumber(text: string): ScanElement | undefined {
+  if (!isDigits(text) || ![8, 12, 13, 14].includes(text.length)) {
+    return undefined;
+  }
+  const expanded = text.length === 8 && text.startsWith("0") ? expandUpcE(text) : null;
+  const digits = expanded ?? text;
+  return hasGs1CheckDigit(digits) ? articleElement(digits, [digits.length]) : undefined;
+}
+
+function articleElement(digits: string, lengths: readonly number[]): ScanElement {
+  const element = { ai: "01", title: "GTIN", value: digits };
+  if (!/^\d*$/.test(digits)) {
+    return { ...element, checked: false, problem: "characters" };
+  }
+  if (!lengths.includes(digits.length)) {
+    return { ...element, checked: false, problem: "length" };
+  }
+  const value = digits.padStart(14, "0");
+  return hasGs1CheckDigit(digits)
+    ? { ...element, value, checked: true }
+    : { ...element, value, checked: false, problem: "checkDigit" };
+}
+
+/** Expands UPC-E to the 12 digits of UPC-A; null if it is not UPC-E or its check digit is wrong. */
+function expandUpcE(digits: string): string | null {
+  if (!/^[01]\d{7}$/.test(digits)) {
+    return null;
+  }
+  const [system = "", a = "", b = "", c = "", d = "", e = "", last = "", check = ""] = digits;
+  const body = {
+    "0": `${a}${b}00000${c}${d}${e}`,
+    "1": `${a}${b}10000${c}${d}${e}`,
+    "2": `${a}${b}20000${c}${d}${e}`,
+    "3": `${a}${b}${c}00000${d}${e}`,
+    "4": `${a}${b}${c}${d}00000${e}`,
+  }[last];
+  const expanded = `${system}${body ?? `${a}${b}${c}${d}${e}0000${last}`}${check}`;
+  return hasGs1CheckDigit(expanded) ? expanded : null;
+}
+
+/** The meaning of an AIM identifier in front of a scan (ISO/IEC 15424). */
+export interface Aim {
+  /** As sent: "]C1". */
+  readonly identifier: string;
+  readonly symbology: string;
+  /** How to read the scan: as a GS1 element string, as the number of a retail article, or by its content. */
+  readonly content: "gs1" | "ean" | "ean8" | "itf" | "any";
+}
+
+const names: Readonly<Record<string, string>> = {
+  A: "Code 39",
+  B: "Telepen",
+  C: "Code 128",
+  E: "EAN/UPC",
+  F: "Codabar",
+  G: "Code 93",
+  H: "Code 11",
+  I: "Interleaved 2 of 5",
+  J: "DotCode",
+  K: "Code 16K",
+  L: "PDF417",
+  M: "MSI",
+  O: "Codablock",
+  P: "Plessey",
+  Q: "QR Code",
+  R: "Straight 2 of 5",
+  S: "Straight 2 of 5",
+  T: "Code 49",
+  U: "MaxiCode",
+  X: "other",
+  d: "Data Matrix",
+  e: "GS1 DataBar",
+  g: "Grid Matrix",
+  h: "Han Xin Code",
+  o: "OCR",
+  p: "PosiCode",
+  s: "SuperCode",
+  z: "Aztec Code",
+};
+
+/** FNC1 in the first position: an element string follows. */
+const gs1: Readonly<Record<string, string>> = {
+  C1: "GS1-128",
+  J1: "GS1 DotCode",
+  J4: "GS1 DotCode",
+  Q3: "GS1 QR Code",
+  Q4: "GS1 QR Code",
+  d2: "GS1 DataMatrix",
+  d5: "GS1 DataMatrix",
+  e0: "GS1 DataBar",
+  e1: "GS1 Composite",
+  e2: "GS1 Composite",
+};
+
+const modifier = /[0-9A-Za-z]/;
+
+/** The AIM identifier at the beginning of a scan; undefined if there is no known one. */
+function readAim(text: string): Aim | undefined {
+  const letter = text.charAt(1);
+  const name = text.startsWith("]") ? names[letter] : undefined;
+  if (name === undefined || !modifier.test(text.charAt(2))) {
+    return undefined;
+  }
+  const identifier = text.slice(0, 3);
+  const code = text.slice(1, 3);
+  const ofGs1 = gs1[code];
+  if (ofGs1 !== undefined) {
+    return { identifier, symbology: ofGs1, content: "gs1" };
+  }
+  if (letter === "E") {
+    return { identifier, symbology: code === "E4" ? "EAN-8" : name, content: code === "E4" ? "ean8" : "ean" };
+  }
+  return { identifier, symbology: name, content: letter === "I" ? "itf" : "any" };
+}
+
+/** All identifiers without their brackets, and their names, for the documentation. */
+export const symbologies: readonly (readonly [identifier: string, name: string])[] = [
+  ...Object.entries(gs1),
+  ["E4", "EAN-8"],
+  ...Object.entries(names).map(([letter, name]): [string, string] => [`${letter}…`, name]),
+];
+
+/**
+ * What scanners, and programs between them and Node-RED, send in place of the group separator. A GS1 code can contain
+ * none of it: brackets, backslashes and the others are not in its character set.
+ */
+export const replacements = [
+  "<GS>",
+  "{GS}",
+  "[GS]",
+  "<FNC1>",
+  "{FNC1}",
+  "[FNC1]",
+  "<0x1D>",
+  "{0x1D}",
+  "\\x1D",
+  "\\u001D",
+  "^]",
+  "␝",
+];
+
+const usual = new RegExp(replacements.map((one) => one.replaceAll(/[\\^[\]{}]/g, "\\$&")).join("|"), "gi");
+/** Most scans contain none of them, and need not be searched for each one. */
+const first = /[<{[\\^␝]/;
+
+/** Puts group separators in place of their replacements. */
+function replaceSeparators(code: string, own: string): string {
+  const text = first.test(code) ? code.replaceAll(usual, separator) : code;
+  return own === "" ? text : text.replaceAll(own, separator);
+}
+
+/** One scan as the scanner sent it. */
+export interface Frame {
+  /** The text with everything around the code: all frames together are the whole text. */
+  readonly raw: string;
+  /** The code alone, with its AIM identifier. */
+  readonly body: string;
+}
+
+/** The scans of a text, and the beginning of an incomplete one. */
+export interface Framed {
+  readonly frames: readonly Frame[];
+  readonly rest: string;
+}
+
+const startOfText = "\x02";
+const endOfText = "\x03";
+/** The characters that end a scan; several in a row end one. */
+const isEnd = (character: string | undefined): boolean =>
+  character === "\r" ||
+  character === "\n" ||
+  character === "\t" ||
+  character === endOfText ||
+  character === "\0";
+
+/**
+ * Divides a text into scans. Carriage return, line feed, tab, ETX and NUL each end a scan; between STX and ETX the
+ * others belong to it. The text behind the last end is the rest.
+ */
+export function splitFrames(text: string): Framed {
+  const frames: Frame[] = [];
+  let from = 0;
+  let position = 0;
+  while (position < text.length) {
+    while (isEnd(text[position])) {
+      position++;
+    }
+    const isFramed = text[position] === startOfText;
+    const start = isFramed ? position + 1 : position;
+    let end = start;
+    while (end < text.length && (isFramed ? text[end] !== endOfText : !isEnd(text[end]))) {
+      end++;
+    }
+    if (end === text.length) {
+      break;
+    }
+    position = end;
+    while (isEnd(text[position])) {
+      position++;
+    }
+    // STX and ETX without text between them are not a scan.
+    if (end > start) {
+      frames.push({ raw: text.slice(from, position), body: text.slice(start, end) });
+    }
+    from = position;
+  }
+  return appendEnds(frames, text.slice(from));
+}
+
+/** Further ending characters belong to the last scan. */
+function appendEnds(frames: Frame[], rest: string): Framed {
+  if (leadingEnds(rest) < rest.length) {
+    return { frames, rest };
+  }
+  const last = frames.at(-1);
+  return last === undefined
+    ? { frames, rest: "" }
+    : { frames: [...frames.slice(0, -1), { ...last, raw: last.raw + rest }], rest: "" };
+}
+
+/** The rest as a scan, if nothing more arrives; undefined if it is empty. */
+export function lastFrame(rest: string): Frame | undefined {
+  const body = bodyOf(rest);
+  return body === "" ? undefined : { raw: rest, body };
+}
+
+/** Whether a scan has begun with STX and not ended with ETX. */
+export function isCutOff(rest: string): boolean {
+  return rest.slice(leadingEnds(rest)).startsWith(startOfText);
+}
+
+function bodyOf(rest: string): string {
+  const start = leadingEnds(rest);
+  return rest.slice(rest[start] === startOfText ? start + 1 : start);
+}
+
+/** The position at which the first scan of a text ends; -1 if none does. */
+export function firstEnd(text: string): number {
+  for (let position = 0; position < text.length; position++) {
+    if (isEnd(text[position])) {
+      return position;
+    }
+  }
+  return -1;
+}
+
+function leadingEnds(text: string): number {
+  let position = 0;
+  while (isEnd(text[position])) {
+    position++;
+  }
+  return position;
+}
+
+/** All scans of a complete text. */
+export function allFrames(text: string): Frame[] {
+  const { frames, rest } = splitFrames(text);
+  const last = lastFrame(rest);
+  return last === undefined ? [...frames] : [...frames, last];
 }

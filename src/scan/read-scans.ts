@@ -1,11 +1,16 @@
-import { aDate, anObject, aText, checkArguments } from "../errors/check.ts";
+import { aDate, aText, anObject, checkArguments } from "../errors/check.ts";
 import { DimensionerError } from "../errors/dimensioner-error.ts";
-import type { SentenceKey } from "../errors/sentences.ts";
 import type { Values } from "../errors/interpolation.ts";
+import type { SentenceKey } from "../errors/sentences.ts";
 import type { Scan } from "../model/shapes.ts";
-import { decodeText } from "./decode-text.ts";
-import { allFrames, type Frame } from "./framing.ts";
-import { readCode, type Reading, type ReadingOptions } from "./read-code.ts";
+import {
+  type Frame,
+  type Reading,
+  type ReadingOptions,
+  allFrames,
+  decodeText,
+  readCode,
+} from "./read-code.ts";
 
 const facts = { surface: "config", operation: "scan", outcome: null } as const;
 const readingOptions = anObject({ separator: aText, today: aDate });

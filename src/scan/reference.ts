@@ -1,4 +1,4 @@
-import { phrase, type Phrase } from "../errors/interpolation.ts";
+import { type Phrase, phrase } from "../errors/interpolation.ts";
 import type { ScanElement } from "../model/shapes.ts";
 import type { CodeKind } from "../rules/scans.ts";
 import type { Reading } from "./read-code.ts";

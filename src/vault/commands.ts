@@ -1,4 +1,3 @@
-import { LeftoverPruning } from "./leftovers.ts";
 import { ToolThread } from "../database/tool-database.ts";
 import { DimensionerError } from "../errors/dimensioner-error.ts";
 import type {
@@ -17,6 +16,7 @@ import type {
 import { Copying } from "./copy.ts";
 import type { FilesLocation } from "./files-location.ts";
 import { refuseOtherPlace } from "./index-reader.ts";
+import { LeftoverPruning } from "./leftovers.ts";
 import { type OpenedPlace, openPlace } from "./open-place.ts";
 import { type PruneIndexOptions, Pruning, pruneIndexes } from "./prune.ts";
 import { Rebuild } from "./rebuild.ts";

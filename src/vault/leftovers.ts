@@ -22,8 +22,7 @@ import type { OpenedPlace } from "./open-place.ts";
 import { filesOf } from "./packages/manifest.ts";
 import { type FoundManifest, loadManifest } from "./packages/package-files.ts";
 import { PruneLog, findPruned } from "./prune-log.ts";
-import type { ListedObject } from "./s3/listing.ts";
-import { probeName } from "./s3/probe.ts";
+import { type ListedObject, probeName } from "./s3/bucket.ts";
 import type { PrunedPackages } from "./seen-packages.ts";
 import {
   damagedManifest,

@@ -5,12 +5,11 @@ import { isPostgresUrl, readPostgresUrl } from "../database/postgres-address.ts"
 import { PostgresDatabase } from "../database/postgres-database.ts";
 import { migrations } from "../database/schema.ts";
 import { failureError, systemError } from "../database/sqlite-failures.ts";
-import { StoreDatabase } from "../database/store-database.ts";
-import { identifyStore } from "../database/store-identity.ts";
+import { StoreDatabase, identifyStore } from "../database/store-databases.ts";
 import { ToolThread } from "../database/tool-database.ts";
 import { DimensionerError, isDimensionerError } from "../errors/dimensioner-error.ts";
 import { systemCode } from "../media/disk.ts";
-import { syncFolder } from "../media/target-folder.ts";
+import { syncFolder } from "../media/place-file.ts";
 import type { ArchiveNote, ArchiveProgress, NotIndexed, RebuildReport } from "../model/archive-reports.ts";
 import { diskFacts, exists, manifestFileName, plainDisk } from "./archive-disk.ts";
 import type { FilesLocation } from "./files-location.ts";

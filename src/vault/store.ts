@@ -1,7 +1,7 @@
+import { type DatabaseLocation, databaseText } from "../database/database-location.ts";
+import type { DatabaseLease, StoreDatabases } from "../database/store-databases.ts";
 import type { DimensionerError } from "../errors/dimensioner-error.ts";
 import type { FilesLocation } from "./files-location.ts";
-import { databaseText, type DatabaseLocation } from "../database/database-location.ts";
-import type { DatabaseLease, StoreDatabases } from "../database/store-databases.ts";
 
 /** Where the packages of a store are, or why its settings do not say it. */
 export type StoreFiles = FilesLocation | { readonly problem: DimensionerError };

@@ -14,7 +14,7 @@ import {
   timestampLogName,
   timestampsName,
 } from "./timestamp-folder.ts";
-import { readRequest } from "./timestamp/request.ts";
+import { readRequest } from "./timestamp/token.ts";
 import { type VerifiedTimestamp, verifyTimestamp } from "./timestamp/verify.ts";
 import { loadManifestWithin } from "./walk.ts";
 

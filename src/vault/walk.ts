@@ -2,7 +2,7 @@ import { basename, dirname, join, relative, sep } from "node:path";
 import * as v from "valibot";
 import { DimensionerError, isDimensionerError } from "../errors/dimensioner-error.ts";
 import { systemCode } from "../media/disk.ts";
-import { checkRoot } from "../media/target-folder.ts";
+import { checkRoot } from "../media/place-file.ts";
 import type { Finding } from "../model/archive-reports.ts";
 import {
   type ArchiveDisk,

@@ -1,8 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
-import { phrase, type Problem } from "../errors/interpolation.ts";
-import { ByteCollector } from "../model/byte-collector.ts";
+import { type Problem, phrase } from "../errors/interpolation.ts";
 import { ShapeError } from "../model/decode.ts";
-import { JsonLimitError, parseJson, recordLimits } from "../model/parse-json.ts";
+import { ByteCollector, JsonLimitError, parseJson, recordLimits } from "../model/parse-json.ts";
 import type { TransactionRecord } from "../model/shapes.ts";
 import { decodeTransactionRecord } from "../model/transaction-record.ts";
 import { afterLimit } from "../time/after-limit.ts";

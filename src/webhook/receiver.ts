@@ -1,10 +1,10 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { recordLimits } from "../model/parse-json.ts";
-import { phrase, type Problem } from "../errors/interpolation.ts";
+import { type Problem, phrase } from "../errors/interpolation.ts";
 import type { KnownDevice } from "../model/instrument.ts";
+import { recordLimits } from "../model/parse-json.ts";
 import type { TransactionRecord } from "../model/shapes.ts";
-import { discardBody, formProblem, readBody, readPosted, type BodyProblem } from "./posted-record.ts";
+import { type BodyProblem, discardBody, formProblem, readBody, readPosted } from "./posted-record.ts";
 import type { AcceptRules, RecordPump, Target } from "./pump.ts";
 import type { Room } from "./room.ts";
 

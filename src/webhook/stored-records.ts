@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { HourlyRemoval } from "../database/hourly-removal.ts";
-import { Inbox, type HandledParcel, type Unsent } from "../database/inbox.ts";
+import { type HandledParcel, Inbox, type Unsent } from "../database/inbox.ts";
 import type { DatabaseLease } from "../database/store-databases.ts";
 import { leaseSeconds } from "../database/worker-lease.ts";
 import { settledWithin } from "../time/settled-within.ts";

@@ -1,10 +1,15 @@
 import assert from "node:assert/strict";
 import type { IncomingMessage } from "node:http";
-import { FailedLogins, networkOf } from "../../src/access/failed-logins.ts";
-import { readLogins } from "../../src/access/logins.ts";
-import { isFromOwnPage } from "../../src/access/own-page.ts";
-import { hashPassword, isPasswordHash, PasswordChecks } from "../../src/access/passwords.ts";
-import { idleMs, longestMs, Sessions } from "../../src/access/sessions.ts";
+import { isFromOwnPage } from "../../src/access/gate.ts";
+import {
+  FailedLogins,
+  PasswordChecks,
+  hashPassword,
+  isPasswordHash,
+  networkOf,
+  readLogins,
+} from "../../src/access/logins.ts";
+import { Sessions, idleMs, longestMs } from "../../src/access/sessions.ts";
 
 const minute = 60_000;
 

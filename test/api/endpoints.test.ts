@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { CloudClient } from "../../src/cloud/client.ts";
 import { DeviceClient } from "../../src/device/client.ts";
-import { startSimulator, type Simulator, type SurfaceName } from "../../src/simulator/index.ts";
-import { TestFlow, type Message } from "../support/flow.ts";
+import { type Simulator, type SurfaceName, startSimulator } from "../../src/simulator/index.ts";
+import { type Message, TestFlow } from "../support/flow.ts";
 
 const code = "ABCD2345";
 

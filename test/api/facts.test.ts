@@ -5,13 +5,13 @@ import { DeviceClient } from "../../src/device/client.ts";
 import { generations } from "../../src/device/generations.ts";
 import { readToBuffer } from "../../src/media/read-to-buffer.ts";
 import {
-  startSimulator,
   type Simulator,
   type StartOptions,
   type SurfaceName,
+  startSimulator,
 } from "../../src/simulator/index.ts";
 import { failsWith } from "../support/failures.ts";
-import { TestFlow, type Message } from "../support/flow.ts";
+import { type Message, TestFlow } from "../support/flow.ts";
 import { closesAfterEach } from "../support/opened.ts";
 import { deviceCode, token } from "../support/operations.ts";
 import { reply, replyJson, startServer } from "../support/servers.ts";

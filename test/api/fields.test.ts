@@ -4,7 +4,7 @@ import { DeviceClient } from "../../src/device/client.ts";
 import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
 import { failsWith } from "../support/failures.ts";
 import { deviceCode, token } from "../support/operations.ts";
-import { replyJson, startServer, type RawServer } from "../support/servers.ts";
+import { type RawServer, replyJson, startServer } from "../support/servers.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 

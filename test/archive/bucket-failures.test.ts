@@ -11,7 +11,7 @@ import {
 } from "../../src/evidence/packages.ts";
 import type { ChainedPackage } from "../../src/evidence/report/exported-package.ts";
 import { runInThread } from "../../src/evidence/run-in-thread.ts";
-import { LeasedStore } from "../../src/runtime/evidence/leased-store.ts";
+import { LeasedStore } from "../../src/runtime/evidence/evidence-work.ts";
 import { listAll, withFolder } from "../media/support.ts";
 import { useCredentials } from "../support/s3-servers.ts";
 import { type BucketStub, type Fault, startStub } from "../support/s3-stub.ts";

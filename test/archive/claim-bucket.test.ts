@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import type { Database } from "../../src/database/database.ts";
-import type { SharedDatabase } from "../../src/database/shared-database.ts";
-import { rejectsWith, withFolder } from "../media/support.ts";
+import type { SharedDatabase } from "../../src/database/store-databases.ts";
 import { postgresOptions } from "../database/databases.ts";
-import { startStub, type BucketStub } from "../support/s3-stub.ts";
+import { rejectsWith, withFolder } from "../media/support.ts";
+import { type BucketStub, startStub } from "../support/s3-stub.ts";
 import { bucketOf, openSharedStore } from "./shared-store.ts";
-import { intentOf, mediumOf, openArchive, type Opened } from "./support.ts";
+import { type Opened, intentOf, mediumOf, openArchive } from "./support.ts";
 
 type Transaction = Database["transaction"];
 

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
-import { readdir, readFile } from "node:fs/promises";
+import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
 import { Inbox } from "../../src/database/inbox.ts";
+import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
 import { rejectsWith, withFolder } from "../media/support.ts";
-import { openArchive, pictureOf, readPackages, sha256Of, until, workFolders } from "./support.ts";
 import { simulatedCloudOfSuite } from "./simulated-cloud.ts";
 import { storeIn } from "./store.ts";
+import { openArchive, pictureOf, readPackages, sha256Of, until, workFolders } from "./support.ts";
 
 describe("archive: jobs of the cloud", () => {
   const cloud = simulatedCloudOfSuite();

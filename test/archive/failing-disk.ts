@@ -1,24 +1,23 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
-import type { FileHandle } from "node:fs/promises";
-import { mkdir, readdir } from "node:fs/promises";
+import { type FileHandle, mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { stateFolderName } from "../../src/vault/archive-disk.ts";
-import { Archives } from "../../src/jobs/archive.ts";
-import type { JobRunner, Submission } from "../../src/jobs/runner.ts";
-import { isDimensionerError } from "../../src/errors/dimensioner-error.ts";
-import { DiskGuard } from "../../src/media/disk-guard.ts";
 import type { DatabaseLocation } from "../../src/database/database-location.ts";
 import type { Database } from "../../src/database/database.ts";
-import { diskAround, systemError, withFolder, type DiskCall } from "../media/support.ts";
+import { isDimensionerError } from "../../src/errors/dimensioner-error.ts";
+import { Archives } from "../../src/jobs/archive.ts";
+import type { JobRunner, Submission } from "../../src/jobs/runner.ts";
+import { DiskGuard } from "../../src/media/disk-guard.ts";
+import { stateFolderName } from "../../src/vault/archive-disk.ts";
+import { type DiskCall, diskAround, systemError, withFolder } from "../media/support.ts";
 import type { PointCounter } from "../sweep/fault-points.ts";
 import { DeployedArchive } from "./deployed-archive.ts";
-import { scheduledCloud, cloudOrigin } from "./scheduled-sources.ts";
 import { MemoryDatabases } from "./memory-databases.ts";
+import { cloudOrigin, scheduledCloud } from "./scheduled-sources.ts";
+import { Scheduler, callName } from "./scheduler.ts";
 import { storeIn } from "./store.ts";
 import { intentOf, mediumOf, readPackages, workFolders } from "./support.ts";
-import { callName, Scheduler } from "./scheduler.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
 /** How long a call hangs: until after the next start, until the close, or for a minute without a close. */

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { always } from "../../src/database/database.ts";
-import type { Intent, StoredItem } from "../../src/vault/packages/intent.ts";
+import { Inbox } from "../../src/database/inbox.ts";
+import { type JobState, jobStates as meanings, statesBefore } from "../../src/database/own-jobs.ts";
+import { EarlierJobs, JobTable } from "../../src/jobs/job-rows.ts";
 import { unknownInstrument } from "../../src/model/instrument.ts";
 import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
-import { Inbox } from "../../src/database/inbox.ts";
-import { EarlierJobs, JobTable } from "../../src/jobs/job-rows.ts";
-import { jobStates as meanings, statesBefore, type JobState } from "../../src/database/own-jobs.ts";
+import type { Intent, StoredItem } from "../../src/vault/packages/intent.ts";
 import { describeDatabases } from "../database/databases.ts";
-import { testClock, type TestDatabase } from "../database/support.ts";
+import { type TestDatabase, testClock } from "../database/support.ts";
 
 const intent: Intent = {
   origin: "https://cloud.example",

@@ -3,9 +3,9 @@
  * given. Arguments: root, origin of the cloud, the new jobs with commas between. Prints "open", "accepted <id>" and
  * "reported <id> <whether it was there before> <whether it was resumed>", and "done" when nothing is left.
  */
+import { CloudClient } from "../../src/cloud/client.ts";
 import { Archives } from "../../src/jobs/archive.ts";
 import type { Submission } from "../../src/jobs/runner.ts";
-import { CloudClient } from "../../src/cloud/client.ts";
 import { intentOf, openArchive, pictureOf } from "./support.ts";
 
 const [root = "", origin = "", list = ""] = process.argv.slice(2);

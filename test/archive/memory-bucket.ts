@@ -1,11 +1,9 @@
 import assert from "node:assert/strict";
 import { Readable } from "node:stream";
-import { filesOf, readManifest, type Manifest } from "../../src/vault/packages/manifest.ts";
+import { type Manifest, filesOf, readManifest } from "../../src/vault/packages/manifest.ts";
 import type { BucketAddress } from "../../src/vault/s3/bucket-address.ts";
-import type { Objects, OpenedObject } from "../../src/vault/s3/bucket.ts";
-import type { ListedObject } from "../../src/vault/s3/listing.ts";
-import type { ObjectHead } from "../../src/vault/s3/object-head.ts";
-import type { Stored, StoreOptions, UploadSource } from "../../src/vault/s3/store-object.ts";
+import type { ListedObject, ObjectHead, Objects, OpenedObject } from "../../src/vault/s3/bucket.ts";
+import type { StoreOptions, Stored, UploadSource } from "../../src/vault/s3/store-object.ts";
 import type { Scheduler, SimulatedProcess } from "./scheduler.ts";
 import { sha256Of } from "./support.ts";
 

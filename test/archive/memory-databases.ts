@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import { databaseText, type DatabaseLocation } from "../../src/database/database-location.ts";
+import { type DatabaseLocation, databaseText } from "../../src/database/database-location.ts";
 import type { Row, Statement } from "../../src/database/database.ts";
 import { RecordArrivals } from "../../src/database/inbox.ts";
 import { migrations } from "../../src/database/schema.ts";

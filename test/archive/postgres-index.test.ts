@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { mkdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { SharedDatabaseOptions } from "../../src/database/shared-database.ts";
+import type { SharedDatabaseOptions } from "../../src/database/store-databases.ts";
 import type { NotIndexed } from "../../src/model/archive-reports.ts";
 import { pruneArchive, rebuildIndex } from "../../src/vault/commands.ts";
 import { databaseNameIn, emptyPostgresOptions } from "../database/databases.ts";

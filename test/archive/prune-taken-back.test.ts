@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { holdPackages } from "../../src/library/evidence.ts";
+import { holdPackages } from "../../src/library/archive.ts";
 import { type ArchiveDisk, type ReadDisk, plainDisk } from "../../src/vault/archive-disk.ts";
 import { FolderFiles } from "../../src/vault/files/folder-files.ts";
 import { openPlace } from "../../src/vault/open-place.ts";

@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
-import { readdir, readFile } from "node:fs/promises";
+import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { Part } from "../../src/jobs/runner.ts";
 import type { Database } from "../../src/database/database.ts";
 import { unansweredError } from "../../src/database/sqlite-failures.ts";
 import { StoreDatabases } from "../../src/database/store-databases.ts";
-import { rejectsWith, withFolder } from "../media/support.ts";
+import type { Part } from "../../src/jobs/runner.ts";
 import { testThreads } from "../database/support.ts";
+import { rejectsWith, withFolder } from "../media/support.ts";
 import { rowsIn } from "../support/rows.ts";
 import { ScriptedCloud } from "./scripted-sources.ts";
 import { databaseOf, storeIn } from "./store.ts";
-import { intentOf, mediumOf, openArchive, pictureOf, readPackages, type Opened } from "./support.ts";
+import { type Opened, intentOf, mediumOf, openArchive, pictureOf, readPackages } from "./support.ts";
 
 const giveUpMs = 3_600_000;
 const isMove = (sql: string): boolean => sql.startsWith("UPDATE jobs SET");

@@ -1,29 +1,29 @@
 // What is loaded when it is needed first would be waited for outside of the simulated time.
-import "../../src/vault/place/aside-media.ts";
+import { missingMedia } from "../../src/cloud/expected-media.ts";
+import { RecordArrivals } from "../../src/database/inbox.ts";
+import type { DatabaseLease } from "../../src/database/store-databases.ts";
+import type { Worker } from "../../src/database/worker-lease.ts";
+import { Archive } from "../../src/jobs/archive.ts";
+import { JobRunner, type RunnerOptions } from "../../src/jobs/runner.ts";
 import type { ArchiveDisk } from "../../src/vault/archive-disk.ts";
 import { BucketDisk } from "../../src/vault/bucket/bucket-disk.ts";
 import { BucketFiles } from "../../src/vault/files/bucket-files.ts";
+import "../../src/vault/place/aside-media.ts";
 import { BucketPlace } from "../../src/vault/place/bucket-place.ts";
-import { openPackages, type OpenedPackages } from "../../src/vault/place/open-packages.ts";
+import { type OpenedPackages, openPackages } from "../../src/vault/place/open-packages.ts";
 import { StagedMedia } from "../../src/vault/place/staged-media.ts";
 import type { Objects } from "../../src/vault/s3/bucket.ts";
-import type { DatabaseLease } from "../../src/database/store-databases.ts";
-import { Archive } from "../../src/jobs/archive.ts";
-import { JobRunner, type RunnerOptions } from "../../src/jobs/runner.ts";
-import { missingMedia } from "../../src/cloud/expected-media.ts";
-import type { Worker } from "../../src/database/worker-lease.ts";
-import { RecordArrivals } from "../../src/database/inbox.ts";
 import { withFolder } from "../media/support.ts";
-import { ScheduledBucket, type MemoryObjects } from "./memory-bucket.ts";
+import { type MemoryObjects, ScheduledBucket } from "./memory-bucket.ts";
 import type { MemoryDatabase } from "./memory-databases.ts";
+import { scheduledCloud, scheduledDevice } from "./scheduled-sources.ts";
 import {
+  type Choose,
+  Scheduler,
+  type SimulatedProcess,
   scheduledDatabase,
   scheduledDisk,
-  Scheduler,
-  type Choose,
-  type SimulatedProcess,
 } from "./scheduler.ts";
-import { scheduledCloud, scheduledDevice } from "./scheduled-sources.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
 /** Timers beyond this limit are those of a disk that hangs, two seconds and more. */

@@ -1,8 +1,8 @@
-import { RecordArrivals } from "../../src/database/inbox.ts";
-import { readS3Url } from "../../src/vault/s3/bucket-address.ts";
 import type { Database } from "../../src/database/database.ts";
+import { RecordArrivals } from "../../src/database/inbox.ts";
+import { SharedDatabase, type SharedDatabaseOptions } from "../../src/database/store-databases.ts";
 import type { BucketLocation, FilesLocation } from "../../src/vault/files-location.ts";
-import { SharedDatabase, type SharedDatabaseOptions } from "../../src/database/shared-database.ts";
+import { readS3Url } from "../../src/vault/s3/bucket-address.ts";
 import { Store } from "../../src/vault/store.ts";
 
 /**

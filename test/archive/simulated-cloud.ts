@@ -1,6 +1,6 @@
 import type { CloudClient } from "../../src/cloud/client.ts";
+import { type Simulator, type StartOptions, startSimulator } from "../../src/simulator/index.ts";
 import type { Intent } from "../../src/vault/packages/intent.ts";
-import { startSimulator, type Simulator, type StartOptions } from "../../src/simulator/index.ts";
 import { clientOf, intentOf } from "./support.ts";
 
 /** A simulated cloud whose media are archived. */

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { readPostgresUrl } from "../../src/database/postgres-address.ts";
+import type { FilesLocation } from "../../src/vault/files-location.ts";
 import { readStoreFile, storeFileOf } from "../../src/vault/files/store-file.ts";
 import { readS3Url } from "../../src/vault/s3/bucket-address.ts";
-import type { FilesLocation } from "../../src/vault/files-location.ts";
-import { readPostgresUrl } from "../../src/database/postgres-address.ts";
 import { withFolder } from "../media/support.ts";
 import { useCredentials } from "../support/s3-servers.ts";
 import { startStub } from "../support/s3-stub.ts";

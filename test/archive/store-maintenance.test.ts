@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { readStoreFile, storeFileOf } from "../../src/vault/files/store-file.ts";
+import type { DatabaseLocation } from "../../src/database/database-location.ts";
+import { isPostgresUrl, readPostgresUrl } from "../../src/database/postgres-address.ts";
 import {
   exportPackages,
   findPackages,
@@ -10,11 +11,10 @@ import {
   rebuildIndex,
   verifyArchive,
 } from "../../src/index.ts";
-import type { DatabaseLocation } from "../../src/database/database-location.ts";
-import { isPostgresUrl, readPostgresUrl } from "../../src/database/postgres-address.ts";
+import { readStoreFile, storeFileOf } from "../../src/vault/files/store-file.ts";
 import { withFolder } from "../media/support.ts";
 import { useCredentials } from "../support/s3-servers.ts";
-import { storeKinds, withPlace, type TestPlace } from "./store-places.ts";
+import { type TestPlace, storeKinds, withPlace } from "./store-places.ts";
 import { intentOf, mediumOf, openArchive } from "./support.ts";
 
 const ids = ["first", "second"] as const;

@@ -1,18 +1,16 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { Manifest } from "../../src/vault/packages/manifest.ts";
-import type { DatabaseLocation } from "../../src/database/database-location.ts";
-import { databaseText } from "../../src/database/database-location.ts";
-import type { FilesLocation } from "../../src/vault/files-location.ts";
+import { type DatabaseLocation, databaseText } from "../../src/database/database-location.ts";
 import { RecordArrivals } from "../../src/database/inbox.ts";
-import { SharedDatabase } from "../../src/database/shared-database.ts";
-import type { StoreDatabases } from "../../src/database/store-databases.ts";
+import { SharedDatabase, type StoreDatabases } from "../../src/database/store-databases.ts";
+import type { FilesLocation } from "../../src/vault/files-location.ts";
+import type { Manifest } from "../../src/vault/packages/manifest.ts";
 import { Store } from "../../src/vault/store.ts";
-import { withFolder } from "../media/support.ts";
 import { postgresOptions } from "../database/databases.ts";
-import { startStub, type BucketStub } from "../support/s3-stub.ts";
-import { bucketOf } from "./shared-store.ts";
+import { withFolder } from "../media/support.ts";
+import { type BucketStub, startStub } from "../support/s3-stub.ts";
 import { prefix, readObjects } from "./bucket-objects.ts";
+import { bucketOf } from "./shared-store.ts";
 import { newDatabases } from "./store.ts";
 import { readPackages } from "./support.ts";
 

@@ -1,20 +1,20 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { lstat, readdir, readFile } from "node:fs/promises";
+import { lstat, readFile, readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ArchiveDisk } from "../../src/vault/archive-disk.ts";
-import { type Archive, type OpeningFindings, Archives } from "../../src/jobs/archive.ts";
-import { JobRunner, type RunnerOptions } from "../../src/jobs/runner.ts";
-import type { GivenMedium } from "../../src/jobs/intake.ts";
-import { packageFolder } from "../../src/vault/packages/layout.ts";
-import { filesOf, readManifest, type Manifest } from "../../src/vault/packages/manifest.ts";
-import type { Intent } from "../../src/vault/packages/intent.ts";
 import { CloudClient } from "../../src/cloud/client.ts";
 import { missingMedia } from "../../src/cloud/expected-media.ts";
+import { type Archive, Archives, type OpeningFindings } from "../../src/jobs/archive.ts";
+import type { GivenMedium } from "../../src/jobs/intake.ts";
+import { JobRunner, type RunnerOptions } from "../../src/jobs/runner.ts";
 import { unknownInstrument } from "../../src/model/instrument.ts";
 import type { Simulator } from "../../src/simulator/index.ts";
+import type { ArchiveDisk } from "../../src/vault/archive-disk.ts";
+import type { Intent } from "../../src/vault/packages/intent.ts";
+import { packageFolder } from "../../src/vault/packages/layout.ts";
+import { type Manifest, filesOf, readManifest } from "../../src/vault/packages/manifest.ts";
 import type { Store } from "../../src/vault/store.ts";
 import { storeIn } from "./store.ts";
 

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { Archives } from "../../src/jobs/archive.ts";
-import type { Intent } from "../../src/vault/packages/intent.ts";
-import { StoreDatabases } from "../../src/database/store-databases.ts";
 import { resultCodes } from "../../src/database/sqlite-errors.ts";
 import { failureError, unansweredError } from "../../src/database/sqlite-failures.ts";
-import { rejectsWith, systemError, watchedDisk, withFolder } from "../media/support.ts";
+import { StoreDatabases } from "../../src/database/store-databases.ts";
+import { Archives } from "../../src/jobs/archive.ts";
+import type { Intent } from "../../src/vault/packages/intent.ts";
 import { testThreads } from "../database/support.ts";
+import { rejectsWith, systemError, watchedDisk, withFolder } from "../media/support.ts";
 import { ScriptedCloud, ScriptedDevice, videoOf } from "./scripted-sources.ts";
 import { storeIn } from "./store.ts";
 import { intentOf, openArchive, pictureOf, readPackages, sha256Of, until, workFolders } from "./support.ts";

@@ -7,10 +7,10 @@
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Submission } from "../../src/jobs/runner.ts";
 import { CloudClient } from "../../src/cloud/client.ts";
-import { isDimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { readPostgresUrl } from "../../src/database/postgres-address.ts";
+import { isDimensionerError } from "../../src/errors/dimensioner-error.ts";
+import type { Submission } from "../../src/jobs/runner.ts";
 import { bucketOf, openSharedStore } from "./shared-store.ts";
 import { intentOf, openArchive } from "./support.ts";
 

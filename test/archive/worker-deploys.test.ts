@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { Archives } from "../../src/jobs/archive.ts";
 import type { DatabaseLocation } from "../../src/database/database-location.ts";
-import { Store } from "../../src/vault/store.ts";
 import { StoreDatabases } from "../../src/database/store-databases.ts";
-import { rejectsWith, withFolder } from "../media/support.ts";
+import { Archives } from "../../src/jobs/archive.ts";
+import { Store } from "../../src/vault/store.ts";
 import { postgresOptions } from "../database/databases.ts";
+import { rejectsWith, withFolder } from "../media/support.ts";
 import { verify } from "./packages.ts";
 import { simulatedCloudOfSuite } from "./simulated-cloud.ts";
-import { intentOf, mediumOf, openArchive, pictureOf, readPackages, until, type Opened } from "./support.ts";
+import { type Opened, intentOf, mediumOf, openArchive, pictureOf, readPackages, until } from "./support.ts";
 
 /** A process with the archive of a store on PostgreSQL, which a deploy closes and opens again. */
 interface Process {

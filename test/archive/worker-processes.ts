@@ -2,17 +2,17 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { readPostgresUrl } from "../../src/database/postgres-address.ts";
-import { openBucketFiles } from "../../src/vault/files/open-files.ts";
-import type { BucketLocation } from "../../src/vault/files-location.ts";
 import { startSimulator } from "../../src/simulator/index.ts";
+import type { BucketLocation } from "../../src/vault/files-location.ts";
+import { openBucketFiles } from "../../src/vault/files/open-files.ts";
 import { withFolder } from "../media/support.ts";
 import type { PostgresServer } from "../support/postgres.ts";
-import { startStub, type BucketStub } from "../support/s3-stub.ts";
-import { bundle, startChild, type Child } from "./processes.ts";
-import { bucketOf, openSharedStore } from "./shared-store.ts";
-import { tidyBucket } from "./tidy-bucket.ts";
+import { type BucketStub, startStub } from "../support/s3-stub.ts";
 import { prefix, readObjects } from "./bucket-objects.ts";
+import { type Child, bundle, startChild } from "./processes.ts";
+import { bucketOf, openSharedStore } from "./shared-store.ts";
 import { openArchive, pictureOf, readPackages, sha256Of, until, workFolders } from "./support.ts";
+import { tidyBucket } from "./tidy-bucket.ts";
 
 /** What happens while the workers are at work. */
 export interface Trouble {

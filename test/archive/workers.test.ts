@@ -1,18 +1,19 @@
 import assert from "node:assert/strict";
 import { mkdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { missingMedia } from "../../src/cloud/expected-media.ts";
+import { readPostgresUrl } from "../../src/database/postgres-address.ts";
 import { Archives } from "../../src/jobs/archive.ts";
 import type { Submission } from "../../src/jobs/runner.ts";
-import { missingMedia } from "../../src/cloud/expected-media.ts";
 import { ArchiveSession } from "../../src/runtime/archive/session.ts";
-import { readPostgresUrl } from "../../src/database/postgres-address.ts";
-import { rejectsWith, withFolder } from "../media/support.ts";
 import { postgresOptions } from "../database/databases.ts";
+import { rejectsWith, withFolder } from "../media/support.ts";
 import { verify } from "./packages.ts";
 import { ScriptedDevice } from "./scripted-sources.ts";
 import { openSharedStore } from "./shared-store.ts";
 import { simulatedCloudOfSuite } from "./simulated-cloud.ts";
 import {
+  type Opened,
   intentOf,
   mediumOf,
   openArchive,
@@ -21,7 +22,6 @@ import {
   sha256Of,
   until,
   workFolders,
-  type Opened,
 } from "./support.ts";
 
 interface Worker extends Opened {

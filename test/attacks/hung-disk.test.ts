@@ -9,9 +9,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { Archives } from "../../src/jobs/archive.ts";
 import { DiskGuard } from "../../src/media/disk-guard.ts";
+import { storeIn } from "../archive/store.ts";
 import { intentOf, openArchive, pictureOf, readPackages, until } from "../archive/support.ts";
 import { rejectsWith, watchedDisk, withFolder } from "../media/support.ts";
-import { storeIn } from "../archive/store.ts";
 
 const run = promisify(execFile);
 

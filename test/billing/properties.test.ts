@@ -1,19 +1,19 @@
 import assert from "node:assert/strict";
 import { inspect } from "node:util";
 import * as fc from "fast-check";
-import { calculate, type Parcel } from "../../src/billing/tariffs/calculate.ts";
-import { english, explain } from "../../src/billing/tariffs/explain.ts";
+import { type Parcel, calculate, english, explain } from "../../src/billing/tariffs/calculate.ts";
+import { presets } from "../../src/billing/tariffs/presets.ts";
 import {
+  type Fraction,
+  type WeightRule,
   compare,
   fraction,
   readFraction,
   roundedUp,
   toDecimal,
-  type Fraction,
-} from "../../src/billing/tariffs/fraction.ts";
-import { presets } from "../../src/billing/tariffs/presets.ts";
-import type { WeightRule } from "../../src/billing/tariffs/rule.ts";
-import { toLength, toWeight } from "../../src/billing/tariffs/units.ts";
+  toLength,
+  toWeight,
+} from "../../src/billing/tariffs/rule.ts";
 
 const decimal = (most: number) =>
   fc

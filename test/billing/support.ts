@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { DimensionerError, type ErrorCode } from "../../src/errors/dimensioner-error.ts";
 import { decodeMeasureResult } from "../../src/model/measure-result.ts";
-import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
 import type { MeasureResult, TransactionRecord } from "../../src/model/shapes.ts";
+import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
 
 /** A side or a weight as a device sends it. */
 export type Figure = number | null;

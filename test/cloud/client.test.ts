@@ -1,14 +1,13 @@
 import assert from "node:assert/strict";
-import { CloudClient } from "../../src/cloud/client.ts";
-import type { CloudClientOptions } from "../../src/cloud/options.ts";
+import { CloudClient, type CloudClientOptions } from "../../src/cloud/client.ts";
 import { readToBuffer } from "../../src/media/read-to-buffer.ts";
 import { startSimulator } from "../../src/simulator/index.ts";
 import { failsWith } from "../support/failures.ts";
 import { hostileIds, hostileTexts } from "../support/hostile.ts";
-import { readBody } from "../support/read-body.ts";
 import { closesAfterEach } from "../support/opened.ts";
 import { deviceCode, token } from "../support/operations.ts";
-import { reply, replyJson, startServer, type Answer, type RawRequest } from "../support/servers.ts";
+import { readBody } from "../support/read-body.ts";
+import { type Answer, type RawRequest, reply, replyJson, startServer } from "../support/servers.ts";
 
 describe("the cloud's client", () => {
   const opened = closesAfterEach();

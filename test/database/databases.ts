@@ -2,7 +2,7 @@ import { type PostgresAddress, readPostgresUrl } from "../../src/database/postgr
 import { PostgresDatabase, type PostgresOptions } from "../../src/database/postgres-database.ts";
 import { migrations } from "../../src/database/schema.ts";
 import { sharedPostgres } from "../support/shared-postgres.ts";
-import { openTestDatabase, reopening, type TestDatabase } from "./support.ts";
+import { type TestDatabase, openTestDatabase, reopening } from "./support.ts";
 
 /** The databases that a store may have. What holds for one has to hold for the other. */
 const databases: readonly (readonly [name: string, open: () => Promise<TestDatabase>])[] = [

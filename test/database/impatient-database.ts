@@ -1,5 +1,5 @@
-import { unansweredPostgresError } from "../../src/database/postgres-failures.ts";
 import type { Database, Row, Statement } from "../../src/database/database.ts";
+import { unansweredPostgresError } from "../../src/database/postgres-connection.ts";
 
 /** A database for a client that gives up waiting when the test says so; the server goes on. */
 export class ImpatientDatabase implements Database {

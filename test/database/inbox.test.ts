@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
 import { Inbox } from "../../src/database/inbox.ts";
-import { endedWorkers, WorkerLease } from "../../src/database/worker-lease.ts";
+import { WorkerLease, endedWorkers } from "../../src/database/worker-lease.ts";
+import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
 import { describeDatabases } from "./databases.ts";
 import { stepsOf } from "./plans.ts";
-import { testClock, type TestDatabase } from "./support.ts";
+import { type TestDatabase, testClock } from "./support.ts";
 
 const hourMs = 3_600_000;
 

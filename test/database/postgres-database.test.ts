@@ -1,17 +1,17 @@
 import assert from "node:assert/strict";
-import { isRetryable } from "../../src/errors/dimensioner-error.ts";
-import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
 import type { Row } from "../../src/database/database.ts";
 import { Inbox } from "../../src/database/inbox.ts";
 import { readPostgresUrl } from "../../src/database/postgres-address.ts";
 import { PostgresDatabase, type PostgresOptions } from "../../src/database/postgres-database.ts";
 import { migrations } from "../../src/database/schema.ts";
+import { isRetryable } from "../../src/errors/dimensioner-error.ts";
+import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
 import { startProxy } from "../support/freezing-proxy.ts";
-import { startPostgres, type PostgresServer } from "../support/postgres.ts";
 import { serveEnding, serveOtherLogin, serveVersion } from "../support/postgres-stub.ts";
+import { type PostgresServer, startPostgres } from "../support/postgres.ts";
+import { closedPort } from "../support/servers.ts";
 import { sharedPostgres } from "../support/shared-postgres.ts";
 import { tlsFile } from "../support/tls.ts";
-import { closedPort } from "../support/servers.ts";
 import { databaseNameIn, emptyPostgresOptions } from "./databases.ts";
 
 describe("a PostgreSQL database", () => {

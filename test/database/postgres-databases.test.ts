@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:net";
-import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
 import { Inbox } from "../../src/database/inbox.ts";
 import { readPostgresUrl } from "../../src/database/postgres-address.ts";
+import { type DatabaseLease, StoreDatabases } from "../../src/database/store-databases.ts";
+import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
 import { Store } from "../../src/vault/store.ts";
-import { StoreDatabases, type DatabaseLease } from "../../src/database/store-databases.ts";
 import { listen } from "../support/servers.ts";
 import { postgresOptions } from "./databases.ts";
 

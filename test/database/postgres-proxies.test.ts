@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
-import { isDimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { readPostgresUrl } from "../../src/database/postgres-address.ts";
 import { PostgresDatabase, type PostgresOptions } from "../../src/database/postgres-database.ts";
-import { sharedPostgres } from "../support/shared-postgres.ts";
+import { isDimensionerError } from "../../src/errors/dimensioner-error.ts";
 import type { PostgresServer } from "../support/postgres.ts";
+import { sharedPostgres } from "../support/shared-postgres.ts";
 import { databaseNameIn, emptyPostgresOptions, postgresOptions } from "./databases.ts";
-import { startPostgresProxy, type PostgresProxy } from "./postgres-proxy.ts";
+import { type PostgresProxy, startPostgresProxy } from "./postgres-proxy.ts";
 
 describe("a PostgreSQL database behind something else", () => {
   let server: PostgresServer;

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
-import { fork, spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { type ChildProcess, fork, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { chmod, chown, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
-import { isDimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { SqliteDatabase } from "../../src/database/sqlite-database.ts";
 import type { TransactionResult } from "../../src/database/sqlite-messages.ts";
-import { StoreDatabases, type DatabaseLease } from "../../src/database/store-databases.ts";
+import { type DatabaseLease, StoreDatabases } from "../../src/database/store-databases.ts";
+import { isDimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { migrations } from "./notes-schema.ts";
 import { testThreads } from "./support.ts";
 

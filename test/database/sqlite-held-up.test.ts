@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { SqliteDatabase } from "../../src/database/sqlite-database.ts";
 import { migrations } from "../../src/database/schema.ts";
+import { SqliteDatabase } from "../../src/database/sqlite-database.ts";
 import { holdUp } from "../support/hold-up.ts";
 import { testThreads } from "./support.ts";
 

@@ -6,10 +6,10 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setImmediate } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
+import { type SqliteThread, SqliteThreads } from "../../src/database/sqlite-threads.ts";
+import { type DatabaseLease, StoreDatabases } from "../../src/database/store-databases.ts";
 import { isDimensionerError } from "../../src/errors/dimensioner-error.ts";
-import { SqliteThreads, type SqliteThread } from "../../src/database/sqlite-threads.ts";
 import { Store } from "../../src/vault/store.ts";
-import { StoreDatabases, type DatabaseLease } from "../../src/database/store-databases.ts";
 
 /** Threads that tell when a database has answered its first transaction, and when it was closed. */
 class WatchedThreads extends SqliteThreads {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { oldestVersion } from "../../src/database/postgres-failures.ts";
+import { oldestVersion } from "../../src/database/postgres-connection.ts";
 import { migrations } from "../../src/database/schema.ts";
-import { SharedDatabase } from "../../src/database/shared-database.ts";
+import { SharedDatabase } from "../../src/database/store-databases.ts";
 import { summarize } from "../../src/database/summary.ts";
 import { postgresOptions } from "./databases.ts";
-import { openTestDatabase, type TestDatabase } from "./support.ts";
+import { type TestDatabase, openTestDatabase } from "./support.ts";
 
 describe("the summary of a store", () => {
   async function addUnfinished({ database }: Pick<TestDatabase, "database">): Promise<void> {

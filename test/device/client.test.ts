@@ -6,9 +6,9 @@ import { readToBuffer } from "../../src/media/read-to-buffer.ts";
 import { startSimulator } from "../../src/simulator/index.ts";
 import { failsWith } from "../support/failures.ts";
 import { hostileIds, hostileTexts } from "../support/hostile.ts";
-import { readBody } from "../support/read-body.ts";
 import { closesAfterEach } from "../support/opened.ts";
-import { reply, startServer, type Answer, type RawRequest } from "../support/servers.ts";
+import { readBody } from "../support/read-body.ts";
+import { type Answer, type RawRequest, reply, startServer } from "../support/servers.ts";
 
 describe("the device's client", () => {
   const opened = closesAfterEach();

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CloudCalls } from "../../src/cloud/calls.ts";
-import { DimensionerError, errorCodes, type Outcome } from "../../src/errors/dimensioner-error.ts";
+import { errorFacts } from "../../src/errors/code-facts.ts";
+import { DimensionerError, type Outcome, errorCodes } from "../../src/errors/dimensioner-error.ts";
+import { type SentenceKey, sentences } from "../../src/errors/sentences.ts";
 import type { Call, Command, Peer, Read } from "../../src/http/call.ts";
 import { statusFailure } from "../../src/http/failures.ts";
-import { sentences, type SentenceKey } from "../../src/errors/sentences.ts";
-import { errorFacts } from "../../src/errors/code-facts.ts";
 import { writePages } from "../../tools/write-docs/pages.ts";
 
 const docs = join(import.meta.dirname, "../../docs");

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
-import { DeviceClient } from "../../src/device/client.ts";
 import { CloudClient } from "../../src/cloud/client.ts";
+import { DeviceClient } from "../../src/device/client.ts";
 import { startSimulator } from "../../src/simulator/index.ts";
-import { TestFlow } from "../support/flow.ts";
 import { failureOf } from "../support/failures.ts";
+import { TestFlow } from "../support/flow.ts";
 import { closesAfterEach } from "../support/opened.ts";
 import { startServer } from "../support/servers.ts";
-import { identity } from "../support/tls.ts";
 import { storeNode } from "../support/store-node.ts";
+import { identity } from "../support/tls.ts";
 
 const config = { id: "device", type: "dimensioner-device" } as const;
 

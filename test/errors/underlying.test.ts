@@ -3,8 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inspect } from "node:util";
-import { CloudClient } from "../../src/cloud/client.ts";
-import type { CloudClientOptions } from "../../src/cloud/options.ts";
+import { CloudClient, type CloudClientOptions } from "../../src/cloud/client.ts";
 import {
   DimensionerError,
   isDimensionerError,
@@ -15,12 +14,12 @@ import {
 } from "../../src/errors/dimensioner-error.ts";
 import { fileError } from "../../src/media/disk.ts";
 import { saveToFile } from "../../src/media/save-to-file.ts";
+import { echoResponses, startEchoServer } from "../security/echo-server.ts";
+import { SecretFinder } from "../security/secret-finder.ts";
 import { failureOf } from "../support/failures.ts";
 import { closesAfterEach } from "../support/opened.ts";
 import { closedPort, startServer } from "../support/servers.ts";
 import { identity } from "../support/tls.ts";
-import { echoResponses, startEchoServer } from "../security/echo-server.ts";
-import { SecretFinder } from "../security/secret-finder.ts";
 
 /** Of characters that every encoding writes in its own way. */
 const token = `Tk-7"f/+%&=\\<e>'9z~Q8wX`;

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { createHook } from "node:async_hooks";
 import type { AccessRules } from "../../src/access/gate.ts";
-import { hashPassword } from "../../src/access/passwords.ts";
+import { hashPassword } from "../../src/access/logins.ts";
 import { fillArchive } from "../archive/packages.ts";
 import { withFolder } from "../media/support.ts";
-import { assertGuarded, cookieOf, newMemory, packagesOf, withPage, type Served } from "./support.ts";
+import { type Served, assertGuarded, cookieOf, newMemory, packagesOf, withPage } from "./support.ts";
 
 const passwords = { Anna: "a long password", Ben: "another password" };
 

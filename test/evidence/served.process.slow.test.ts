@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { hashPassword } from "../../src/access/passwords.ts";
+import { hashPassword } from "../../src/access/logins.ts";
 import { pictureOf } from "../archive/support.ts";
 import { withFolder } from "../media/support.ts";
-import { nodeRedMajor, startNodeRed, type NodeRed } from "../support/node-red.ts";
+import { type NodeRed, nodeRedMajor, startNodeRed } from "../support/node-red.ts";
 
 const password = "a long password";
 

@@ -1,14 +1,12 @@
 import assert from "node:assert/strict";
-import { createServer } from "node:http";
 import { once } from "node:events";
+import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { AccessRules } from "../../src/access/gate.ts";
-import { FailedLogins } from "../../src/access/failed-logins.ts";
-import { PasswordChecks } from "../../src/access/passwords.ts";
+import { FailedLogins, PasswordChecks } from "../../src/access/logins.ts";
 import { Sessions } from "../../src/access/sessions.ts";
-import { EvidencePage } from "../../src/evidence/page/evidence-page.ts";
-import type { LoginMemory } from "../../src/evidence/page/login-requests.ts";
-import { LeasedStore } from "../../src/runtime/evidence/leased-store.ts";
+import { EvidencePage, type LoginMemory } from "../../src/evidence/page/evidence-page.ts";
+import { LeasedStore } from "../../src/runtime/evidence/evidence-work.ts";
 import type { FilesLocation } from "../../src/vault/files-location.ts";
 import { Store } from "../../src/vault/store.ts";
 import { databaseOf, newDatabases } from "../archive/store.ts";

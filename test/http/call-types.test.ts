@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import type { Call, Command, Read } from "../../src/http/call.ts";
 import type { startDownload } from "../../src/http/download.ts";
-import type { readResponse } from "../../src/http/read.ts";
-import type { Transport } from "../../src/http/transport.ts";
+import type { Transport, readResponse } from "../../src/http/transport.ts";
 
 /** The functions that send calls: those of the transport, and those that repeat. */
 interface Senders {

@@ -6,12 +6,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { CloudClient } from "../../src/cloud/client.ts";
 import { DeviceClient } from "../../src/device/client.ts";
 import type { Outcome } from "../../src/errors/dimensioner-error.ts";
-import { startFullBacklog } from "../support/full-backlog.ts";
 import { failsWith } from "../support/failures.ts";
-import { readBody } from "../support/read-body.ts";
+import { startFullBacklog } from "../support/full-backlog.ts";
 import { closesAfterEach } from "../support/opened.ts";
-import { commands, connectClients, deviceCode, reads, token, type Clients } from "../support/operations.ts";
-import { reply, replyBytes, startServer, type Answer, type RawServer } from "../support/servers.ts";
+import { type Clients, commands, connectClients, deviceCode, reads, token } from "../support/operations.ts";
+import { readBody } from "../support/read-body.ts";
+import { type Answer, type RawServer, reply, replyBytes, startServer } from "../support/servers.ts";
 
 /** The resources that keep the process alive, including sockets and timers of the tests. */
 function resources(): string[] {

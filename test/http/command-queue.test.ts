@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
 import { setImmediate as turn, setTimeout as sleep } from "node:timers/promises";
 import { CloudClient } from "../../src/cloud/client.ts";
-import { DeviceClient } from "../../src/device/client.ts";
-import type { DeviceClientOptions } from "../../src/device/options.ts";
+import { DeviceClient, type DeviceClientOptions } from "../../src/device/client.ts";
 import { CommandQueues } from "../../src/http/command-queue.ts";
 import { failsWith, failureOf } from "../support/failures.ts";
 import { closesAfterEach } from "../support/opened.ts";
 import { deviceCode, token } from "../support/operations.ts";
-import { reply, replyJson, startServer, type RawRequest, type RawServer } from "../support/servers.ts";
+import { type RawRequest, type RawServer, reply, replyJson, startServer } from "../support/servers.ts";
 
 const result = { errorCode: 0, measuredObjects: [] };
 

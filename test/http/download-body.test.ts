@@ -11,13 +11,13 @@ import { buffer } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startDownload } from "../../src/http/download.ts";
-import { DimensionerError, readToBuffer, saveToFile, type Download } from "../../src/index.ts";
+import { DimensionerError, type Download, readToBuffer, saveToFile } from "../../src/index.ts";
 import * as internal from "../../src/media/save-to-file.ts";
 import { untilListed, watchedDisk } from "../media/support.ts";
 import { begin, cut, etag, file, read, rest } from "../support/downloads.ts";
 import { failsWith } from "../support/failures.ts";
-import { readBody } from "../support/read-body.ts";
 import { closesAfterEach } from "../support/opened.ts";
+import { readBody } from "../support/read-body.ts";
 import { reply, replyBytes } from "../support/servers.ts";
 
 const large = Buffer.alloc(8_000_000, "dimensioner ");

@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
-import { createServer, type Socket } from "node:net";
+import { type Socket, createServer } from "node:net";
 import { finished } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CommandQueues } from "../../src/http/command-queue.ts";
 import { startDownload } from "../../src/http/download.ts";
-import { defaultQueueRules, Transport } from "../../src/http/transport.ts";
+import { Transport, defaultQueueRules } from "../../src/http/transport.ts";
 import { begin, cut, etag, file, read, rest, size } from "../support/downloads.ts";
 import { failsWith } from "../support/failures.ts";
-import { readBody } from "../support/read-body.ts";
 import { closesAfterEach } from "../support/opened.ts";
+import { readBody } from "../support/read-body.ts";
 import { freePort, listen, reply, replyBytes, resetAfter } from "../support/servers.ts";
 
 describe("a download with somebody who watches it, or a peer that goes away", () => {

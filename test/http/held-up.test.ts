@@ -10,7 +10,7 @@ import { failsWith } from "../support/failures.ts";
 import { holdUp } from "../support/hold-up.ts";
 import { closesAfterEach } from "../support/opened.ts";
 import { readBody } from "../support/read-body.ts";
-import { reply, replyBytes, startServer, type Answer, type RawServer } from "../support/servers.ts";
+import { type Answer, type RawServer, reply, replyBytes, startServer } from "../support/servers.ts";
 
 const limitMs = 300;
 const longerMs = 500;

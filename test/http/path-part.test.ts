@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { encodePart } from "../../src/http/path-part.ts";
+import { encodePart } from "../../src/http/call.ts";
 
 describe("a value that becomes one part of a path", () => {
   for (const [what, value, problem] of [

@@ -1,16 +1,15 @@
 import assert from "node:assert/strict";
-import { connect, createServer, type Socket } from "node:net";
+import { type Socket, connect, createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { CloudClient } from "../../src/cloud/client.ts";
-import type { CloudClientOptions } from "../../src/cloud/options.ts";
+import { CloudClient, type CloudClientOptions } from "../../src/cloud/client.ts";
 import { DeviceClient } from "../../src/device/client.ts";
 import type { ErrorDetails, Outcome } from "../../src/errors/dimensioner-error.ts";
 import type { SentenceKey } from "../../src/errors/sentences.ts";
 import { failsWith } from "../support/failures.ts";
-import { readBody } from "../support/read-body.ts";
 import { closesAfterEach } from "../support/opened.ts";
 import { deviceCode, token } from "../support/operations.ts";
-import { closedPort, listen, replyJson, startServer, type RawServer } from "../support/servers.ts";
+import { readBody } from "../support/read-body.ts";
+import { type RawServer, closedPort, listen, replyJson, startServer } from "../support/servers.ts";
 import { identity, pem } from "../support/tls.ts";
 
 const notSent = { code: "ERR_UNREACHABLE", outcome: "not-sent" } as const;

@@ -3,13 +3,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Read } from "../../src/http/call.ts";
 import { CommandQueues } from "../../src/http/command-queue.ts";
 import type { Receiver, TimeLimit } from "../../src/http/exchange.ts";
-import { readResponse } from "../../src/http/read.ts";
 import { delayMs, longestRetryAfterMs, readPolicy, readRetryAfterMs } from "../../src/http/retry.ts";
-import { Transport, defaultQueueRules, type RequestOptions } from "../../src/http/transport.ts";
+import { type RequestOptions, Transport, defaultQueueRules, readResponse } from "../../src/http/transport.ts";
 import { failsWith } from "../support/failures.ts";
 import { closesAfterEach } from "../support/opened.ts";
 import { connectClients } from "../support/operations.ts";
-import { reply, replyJson, startServer, type Answer } from "../support/servers.ts";
+import { type Answer, reply, replyJson, startServer } from "../support/servers.ts";
 
 const status =
   (code: number, headers = {}): Answer =>

@@ -8,9 +8,9 @@ import type { Download } from "../../src/model/download.ts";
 import { readWhole } from "../support/downloads.ts";
 import { failsWith } from "../support/failures.ts";
 import { holdUp } from "../support/hold-up.ts";
-import { readBody } from "../support/read-body.ts";
 import { closesAfterEach } from "../support/opened.ts";
-import { reply, replyJson, startServer, type RawServer } from "../support/servers.ts";
+import { readBody } from "../support/read-body.ts";
+import { type RawServer, reply, replyJson, startServer } from "../support/servers.ts";
 
 const result = { errorCode: 0, measuredObjects: [] };
 

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { connect, createServer, type Socket } from "node:net";
-import { CloudClient } from "../../src/cloud/client.ts";
-import type { CloudClientOptions } from "../../src/cloud/options.ts";
+import { type Socket, connect, createServer } from "node:net";
+import { CloudClient, type CloudClientOptions } from "../../src/cloud/client.ts";
 import { DeviceClient } from "../../src/device/client.ts";
 import { failsWith, failureOf } from "../support/failures.ts";
 import { closesAfterEach } from "../support/opened.ts";

@@ -6,7 +6,7 @@ import { Socket } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
-import { buildConnector, Pool } from "undici";
+import { Pool, buildConnector } from "undici";
 import { DeviceClient } from "../../src/device/client.ts";
 import { failsWith } from "../support/failures.ts";
 import { closesAfterEach } from "../support/opened.ts";
@@ -69,7 +69,7 @@ describe("undici as it is installed", () => {
     assert.match(
       heard.join(),
       /bad response/,
-      "undici passes over 100 Continue now: src/http/skip-interim.ts and its call can go.",
+      "undici passes over 100 Continue now: src/http/connections.ts and its call can go.",
     );
   });
 

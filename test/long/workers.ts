@@ -6,12 +6,12 @@
  * takes in a database with a million jobs that have ended and ten thousand that are open.
  */
 import assert from "node:assert/strict";
-import { AbandonedJobs } from "../../src/jobs/job-rows.ts";
 import { readPostgresUrl } from "../../src/database/postgres-address.ts";
-import { SharedDatabase } from "../../src/database/shared-database.ts";
-import { workInTrouble } from "../archive/worker-processes.ts";
+import { SharedDatabase } from "../../src/database/store-databases.ts";
+import { AbandonedJobs } from "../../src/jobs/job-rows.ts";
 import { intentOf, sha256Of } from "../archive/support.ts";
-import { startPostgres, type PostgresServer } from "../support/postgres.ts";
+import { workInTrouble } from "../archive/worker-processes.ts";
+import { type PostgresServer, startPostgres } from "../support/postgres.ts";
 
 const transactions = Number(process.argv[2] ?? 4_000);
 const trouble = { workers: 4, transactions, leaseSeconds: 1, kills: 20, suspensions: 5, restarts: 5 };

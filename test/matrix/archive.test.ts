@@ -5,12 +5,12 @@ import { join } from "node:path";
 import { CloudClient } from "../../src/cloud/client.ts";
 import { intentOf, openArchive, readPackages, until } from "../archive/support.ts";
 import { failsWith } from "../support/failures.ts";
-import { manyAtOnce, type Opened } from "../support/opened.ts";
+import { type Opened, manyAtOnce } from "../support/opened.ts";
 import { token } from "../support/operations.ts";
-import { endingOf, type Row } from "./row.ts";
+import { type AskedOperation, openPeer, openRowResources } from "./open-peer.ts";
+import { type Row, endingOf } from "./row.ts";
 import { transaction } from "./scripted-server.ts";
 import { families } from "./tables/index.ts";
-import { openRowResources, openPeer, type AskedOperation } from "./open-peer.ts";
 
 const download: AskedOperation = {
   kind: "download",

@@ -2,16 +2,16 @@ import assert from "node:assert/strict";
 import { readFile, realpath } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { saveToFile } from "../../src/media/save-to-file.ts";
-import { failedTexts } from "../../src/runtime/status/status-texts.ts";
+import { failedTexts } from "../../src/runtime/status/node-status.ts";
 import { systemError, watchedDisk } from "../media/support.ts";
 import { failureOf } from "../support/failures.ts";
 import { TestFlow } from "../support/flow.ts";
 import { closesAfterEach } from "../support/opened.ts";
 import { connectClients, downloads, token } from "../support/operations.ts";
-import { filesIn, prepareDiskFolder, type DiskFolder } from "./disk-folder.ts";
-import { fileOf, transaction } from "./scripted-server.ts";
+import { type DiskFolder, filesIn, prepareDiskFolder } from "./disk-folder.ts";
 import { openScriptedPeer } from "./scripted-peer.ts";
-import { disk, type DiskRow } from "./tables/disk.ts";
+import { fileOf, transaction } from "./scripted-server.ts";
+import { type DiskRow, disk } from "./tables/disk.ts";
 
 const content = fileOf(1);
 

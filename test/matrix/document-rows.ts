@@ -1,5 +1,5 @@
-import { failedTexts } from "../../src/runtime/status/status-texts.ts";
-import { endingOf, type Kind, type OperationInfo, type PlainEnding, type Row } from "./row.ts";
+import { failedTexts } from "../../src/runtime/status/node-status.ts";
+import { type Kind, type OperationInfo, type PlainEnding, type Row, endingOf } from "./row.ts";
 
 /** Operations that end alike, and how. */
 interface Group {

@@ -1,15 +1,15 @@
-import { errorCodes, type ErrorCode } from "../../src/errors/dimensioner-error.ts";
-import { failedTexts } from "../../src/runtime/status/status-texts.ts";
-import { chosen, type ChosenRow } from "./chosen-rows.ts";
+import { type ErrorCode, errorCodes } from "../../src/errors/dimensioner-error.ts";
+import { failedTexts } from "../../src/runtime/status/node-status.ts";
+import { type ChosenRow, chosen } from "./chosen-rows.ts";
 import { groupsOf } from "./document-rows.ts";
-import { expectedOf, type Expected } from "./expected.ts";
+import { type Expected, expectedOf } from "./expected.ts";
 import { endingOf } from "./row.ts";
 import { operations } from "./sources.ts";
-import { disk, type DiskRow } from "./tables/disk.ts";
 import { attacks } from "./tables/attacks.ts";
-import { otherTests, type OtherTest } from "./tables/other-tests.ts";
-import { families, type Family } from "./tables/index.ts";
-import { concurrency, redeploys, type Scenario } from "./tables/scenarios.ts";
+import { type DiskRow, disk } from "./tables/disk.ts";
+import { type Family, families } from "./tables/index.ts";
+import { type OtherTest, otherTests } from "./tables/other-tests.ts";
+import { type Scenario, concurrency, redeploys } from "./tables/scenarios.ts";
 
 /** docs/faults.md, from the tables that the tests run. */
 export function renderFaults(): string {

@@ -2,19 +2,19 @@ import assert from "node:assert/strict";
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { inspect } from "node:util";
-import { failedTexts } from "../../src/runtime/status/status-texts.ts";
+import { failedTexts } from "../../src/runtime/status/node-status.ts";
 import { TestFlow } from "../support/flow.ts";
-import { manyAtOnce, type Opened } from "../support/opened.ts";
+import { type Opened, manyAtOnce } from "../support/opened.ts";
 import { token } from "../support/operations.ts";
 import { chosen, titleOf } from "./chosen-rows.ts";
+import { type Count, add, nothing } from "./count.ts";
 import { checkCount } from "./expected.ts";
-import { nodesOf, prepareNodeCases, type NodeCase } from "./node-cases.ts";
+import { type NodeCase, nodesOf, prepareNodeCases } from "./node-cases.ts";
 import { keepResults } from "./results.ts";
 import { onReusedConnection } from "./reused-connection.ts";
-import { endingOf, type Row } from "./row.ts";
+import { type Row, endingOf } from "./row.ts";
 import { untilArrived, untilSent } from "./short-deadlines.ts";
 import { lookInto } from "./sources.ts";
-import { add, nothing, type Count } from "./count.ts";
 
 const rows = Object.fromEntries(
   chosen.filter(({ nodes }) => nodes.length > 0).map((one) => [titleOf(one), one]),

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readToBuffer } from "../../src/media/read-to-buffer.ts";
@@ -8,20 +8,20 @@ import type { Download } from "../../src/model/download.ts";
 import { failureOf } from "../support/failures.ts";
 import type { Opened } from "../support/opened.ts";
 import {
+  type Clients,
   commands,
   connectClients,
   downloads,
   reads,
   surfaceNames,
-  type Clients,
 } from "../support/operations.ts";
+import { type Count, add, nothing } from "./count.ts";
 import { shortMs } from "./endings.ts";
 import type { CountedOperation } from "./expected.ts";
-import { endingOf, type PlainEnding, type Row } from "./row.ts";
-import { add, nothing, type Count } from "./count.ts";
-import { openRowResources, openPeer, type AskedOperation } from "./open-peer.ts";
+import { type AskedOperation, openPeer, openRowResources } from "./open-peer.ts";
 import type { Peer } from "./peer.ts";
 import { onReusedConnection } from "./reused-connection.ts";
+import { type PlainEnding, type Row, endingOf } from "./row.ts";
 import { untilArrived, untilSent } from "./short-deadlines.ts";
 
 /** A running operation and the inspection of its result. */

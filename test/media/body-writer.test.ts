@@ -1,14 +1,12 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import * as fsPromises from "node:fs/promises";
-import { open, readFile, stat } from "node:fs/promises";
-import type { FileHandle } from "node:fs/promises";
+import { type FileHandle, open, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Disk } from "../../src/media/disk.ts";
-import { ReceivedBody } from "../../src/media/received-body.ts";
-import { BodyWriter, type WrittenBody } from "../../src/media/body-writer.ts";
+import { BodyWriter, ReceivedBody, type WrittenBody } from "../../src/media/save-to-file.ts";
 import { blocks, systemError, watchedDisk, withFolder } from "./support.ts";
 
 const megabyte = 1024 * 1024;

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { execFile, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chmod, mkdir, readFile, stat, writeFile, type FileHandle } from "node:fs/promises";
+import { type FileHandle, chmod, mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { DimensionerError } from "../../src/errors/dimensioner-error.ts";
+import type { SentenceKey } from "../../src/errors/sentences.ts";
 import type { IfExists } from "../../src/media/place-file.ts";
 import { saveToFile } from "../../src/media/save-to-file.ts";
-import type { SentenceKey } from "../../src/errors/sentences.ts";
-import { failAtEach, type PointCounter } from "../sweep/fault-points.ts";
+import { type PointCounter, failAtEach } from "../sweep/fault-points.ts";
 import {
   blocks,
   facts,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { stat } from "node:fs/promises";
 import * as fsPromises from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { DiskGuard } from "../../src/media/disk-guard.ts";
 import { holdUp } from "../support/hold-up.ts";
 import { withFolder } from "./support.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { buffer } from "node:stream/consumers";
-import { eachTransfer } from "../../src/media/each-transfer.ts";
 import { readToBuffer } from "../../src/media/read-to-buffer.ts";
+import { eachTransfer } from "../../src/media/save-to-file.ts";
 import { facts, failing, sending } from "./support.ts";
 
 const picture = Buffer.from("ffd8ffe000104a46494600010100000100010000ffd9", "hex");

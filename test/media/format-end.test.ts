@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { inEnglish } from "../../src/errors/interpolation.ts";
-import { createFormatEnd } from "../../src/media/format-end.ts";
-import type { CheckedFormat } from "../../src/media/sniff.ts";
+import { type CheckedFormat, createFormatEnd } from "../../src/media/formats.ts";
 import { bigBox, bmp, box, ftyp, jpeg, jpegWithPreview, mp4s, png, webp } from "./samples.ts";
 
 const wholes: [name: string, format: CheckedFormat, bytes: Buffer][] = [

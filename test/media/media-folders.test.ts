@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import * as fsPromises from "node:fs/promises";
 import { lutimes, mkdir, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createMediaFolders } from "../../src/media/media-folders.ts";
+import { createMediaFolders } from "../../src/media/place-file.ts";
 import { saveToFile } from "../../src/media/save-to-file.ts";
 import { jpeg } from "./samples.ts";
 import { facts, listAll, sending, systemError, watchedDisk, withFolder } from "./support.ts";

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { saveToFile } from "../../src/media/save-to-file.ts";
 import type { SavedFile } from "../../src/model/shapes.ts";
-import { diskAround, facts, listAll, sending, systemError, withFolder, type DiskCall } from "./support.ts";
+import { type DiskCall, diskAround, facts, listAll, sending, systemError, withFolder } from "./support.ts";
 
 const noLinks = ({ name, run }: DiskCall): Promise<unknown> => {
   if (name === "link") {

@@ -3,8 +3,8 @@
  * Argument: JSON with folder, filename, ifExists, bytes, and perhaps stallAfter: so many bytes come, then no more.
  * Prints one line of JSON: the saved file, or code and sentence of the error; "stalled" where it stalls.
  */
-import { saveToFile } from "../../src/media/save-to-file.ts";
 import type { DimensionerError } from "../../src/errors/dimensioner-error.ts";
+import { saveToFile } from "../../src/media/save-to-file.ts";
 import { blocks, facts, sending } from "./support.ts";
 
 interface Task {

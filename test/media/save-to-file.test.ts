@@ -3,9 +3,9 @@ import { createHash } from "node:crypto";
 import { mkdir, readFile, stat, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Download } from "../../src/model/download.ts";
-import { saveToFile, type FileTarget } from "../../src/media/save-to-file.ts";
 import { DimensionerError } from "../../src/errors/dimensioner-error.ts";
+import { type FileTarget, saveToFile } from "../../src/media/save-to-file.ts";
+import type { Download } from "../../src/model/download.ts";
 import { bmp, jpeg, mp4s, png } from "./samples.ts";
 import {
   blocks,

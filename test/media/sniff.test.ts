@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { extensionFor, looksLikeHtml, sniffKind } from "../../src/media/sniff.ts";
+import { extensionFor, looksLikeHtml, sniffKind } from "../../src/media/formats.ts";
 import { bmp, box, ftyp, jpeg, mp4s, png, webp } from "./samples.ts";
 
 describe("the content type by the first bytes", () => {

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
+import { ShapeError } from "../../src/model/decode.ts";
 import {
   decodeDevice,
   decodeDevices,
   decodeMediaList,
   decodeTerminal,
   decodeTerminals,
-} from "../../src/model/cloud-records.ts";
-import { ShapeError } from "../../src/model/decode.ts";
+} from "../../src/model/transaction-record.ts";
 
 describe("records of the cloud", () => {
   it("media items keep their fields, and more", () => {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { isJsonLonger } from "../../src/model/json-length.ts";
+import { isJsonLonger } from "../../src/model/parse-json.ts";
 import { farList } from "../support/far-list.ts";
 
 /** A list that contains the one below it twice, and so on: it is small, and its JSON doubles with each level. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import * as fc from "fast-check";
-import { lackingNames } from "../../src/model/lacking-names.ts";
+import { lackingNames } from "../../src/model/measure-result.ts";
 
 describe("the names that are lacking", () => {
   for (const [wanted, there, lacking] of [

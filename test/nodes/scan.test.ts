@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { inspect } from "node:util";
-import { RecentScans } from "../../src/runtime/scan/recent-scans.ts";
 import type { Scan } from "../../src/model/shapes.ts";
-import { TestFlow, type End, type Sent } from "../support/flow.ts";
+import { RecentScans } from "../../src/runtime/scan/scan-settings.ts";
+import { type End, type Sent, TestFlow } from "../support/flow.ts";
 
 const sscc = "123456789012345675";
 const label = `]C100${sscc}3302001250\r\n`;

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { migrations } from "../../src/database/schema.ts";
 import { SqliteDatabase } from "../../src/database/sqlite-database.ts";
-import { nodeRedMajor, startNodeRed, type NodeRed } from "../support/node-red.ts";
+import { type NodeRed, nodeRedMajor, startNodeRed } from "../support/node-red.ts";
 import { pem } from "../support/tls.ts";
-import { postTest, testStore, type Line } from "./store-dialog.ts";
+import { type Line, postTest, testStore } from "./store-dialog.ts";
 
 const webhook = "dimensioner/transaction";
 describe("dimensioner-store in a real Node-RED", () => {

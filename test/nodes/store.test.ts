@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { tmpdir } from "node:os";
 import { isDimensionerError } from "../../src/errors/dimensioner-error.ts";
+import { filesOf, storeOf } from "../../src/runtime/store/store-choice.ts";
 import { filesName } from "../../src/vault/files-location.ts";
-import { filesOf } from "../../src/runtime/store/packages-folder.ts";
-import { storeOf } from "../../src/runtime/store/store-choice.ts";
 import { TestFlow } from "../support/flow.ts";
 
 const operation = { operation: "archive", surface: "disk", acts: false } as const;

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { Agent, request, type IncomingMessage } from "node:http";
+import { Agent, type IncomingMessage, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { statusTexts as texts } from "../../src/runtime/status/status-texts.ts";
-import { nodeRedMajor, startNodeRed, type NodeRed } from "../support/node-red.ts";
+import { statusTexts as texts } from "../../src/runtime/status/node-status.ts";
+import { type NodeRed, nodeRedMajor, startNodeRed } from "../support/node-red.ts";
 
 const secret = "s3cret-of-the-dock";
 const path = "dimensioner/transaction";

@@ -72,7 +72,7 @@ describe(`the packed package on Node ${process.versions.node} and Node-RED ${nod
     assert.match(lines.at(-1) ?? "", /throw new DimensionerError\("configInvalid"/);
     assert.equal(
       lines.findLast((one) => one.startsWith("// src/")),
-      "// src/device/options.ts",
+      "// src/device/client.ts",
     );
   });
 

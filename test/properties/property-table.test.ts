@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { fields } from "../../src/errors/phrases.ts";
-import { SettingsReader } from "../../src/runtime/config/settings.ts";
 import { checkInterval, nodeName, timeout } from "../../src/properties/common-properties.ts";
-import { defaultsOf, newValuesOf, type PropertyTable } from "../../src/properties/property-table.ts";
+import { type PropertyTable, defaultsOf, newValuesOf } from "../../src/properties/property-table.ts";
+import { SettingsReader } from "../../src/runtime/config/settings.ts";
 import { names, propertiesOf } from "../editor/sources.ts";
 
 const table = {

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
-import { readBaseUrl } from "../../src/rules/addresses.ts";
-import { CloudClient } from "../../src/cloud/client.ts";
-import { readToken } from "../../src/cloud/token.ts";
+import { CloudClient, readToken } from "../../src/cloud/client.ts";
 import { DimensionerError } from "../../src/errors/dimensioner-error.ts";
+import { readBaseUrl } from "../../src/rules/addresses.ts";
 import { secret } from "../support/failures.ts";
 
 describe("the cloud's base URL", () => {

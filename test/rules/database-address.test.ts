@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { Client } from "pg";
-import { readDatabaseHost } from "../../src/rules/addresses.ts";
 import { addressOfServer, readPostgresUrl } from "../../src/database/postgres-address.ts";
 import { connectionTo } from "../../src/database/postgres-connection.ts";
+import { readDatabaseHost } from "../../src/rules/addresses.ts";
 
 describe("the host of a PostgreSQL database", () => {
   const accepted = {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { readAddress } from "../../src/rules/addresses.ts";
-import { inEnglish } from "../../src/errors/interpolation.ts";
 import { DeviceClient } from "../../src/device/client.ts";
+import { inEnglish } from "../../src/errors/interpolation.ts";
+import { readAddress } from "../../src/rules/addresses.ts";
 import { failsWith } from "../support/failures.ts";
 
 describe("a device's address", () => {

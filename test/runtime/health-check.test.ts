@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { setImmediate as turn } from "node:timers/promises";
-import { HealthCheck } from "../../src/runtime/config/health-check.ts";
+import { HealthCheck } from "../../src/runtime/config/health.ts";
 import { VirtualClock } from "../archive/virtual-clock.ts";
 
 describe("the health check", () => {

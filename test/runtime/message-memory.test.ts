@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { isDimensionerError } from "../../src/errors/dimensioner-error.ts";
-import { MessageMemory } from "../../src/runtime/action/message-memory.ts";
+import { MessageMemory } from "../../src/runtime/action/message.ts";
 import { farList } from "../support/far-list.ts";
 
 const call = { operation: "measure", surface: "config", acts: true } as const;

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { DimensionerError } from "../../src/errors/dimensioner-error.ts";
-import type { Measured, RecordingStatus } from "../../src/runtime/config/device-recording.ts";
-import { Recordings } from "../../src/runtime/config/recordings.ts";
+import { type Measured, type RecordingStatus, Recordings } from "../../src/runtime/config/recordings.ts";
 
 const dock = "http://192.168.1.40";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { MeasureResult } from "../../src/model/shapes.ts";
 import { formatBytes } from "../../src/rules/bytes.ts";
-import { formatFigures } from "../../src/runtime/status/sizes.ts";
+import { formatFigures } from "../../src/runtime/status/node-status.ts";
 import { catalogOf, languages, logged } from "../editor/sources.ts";
 
 const spaced = (text: string): string => text.replace(/[\u00a0\u202f]/g, " ");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { DimensionerError } from "../../src/errors/dimensioner-error.ts";
 import type { SentenceKey } from "../../src/errors/sentences.ts";
-import { failedKeyOf, statusTexts } from "../../src/runtime/status/status-texts.ts";
+import { failedKeyOf, statusTexts } from "../../src/runtime/status/node-status.ts";
 
 describe("the short cause below a red ring", () => {
   const keys: readonly (readonly [SentenceKey, string])[] = [

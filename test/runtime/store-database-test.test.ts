@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { createServer, type Socket } from "node:net";
-import { testDatabase } from "../../src/runtime/admin/store-database-test.ts";
+import { type Socket, createServer } from "node:net";
 import { readPostgresUrl } from "../../src/database/postgres-address.ts";
 import { StoreDatabases } from "../../src/database/store-databases.ts";
+import { testDatabase } from "../../src/runtime/admin/store-test.ts";
 import { listen } from "../support/servers.ts";
 
 describe("Test connection of a store's database", () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { testFolder } from "../../src/runtime/admin/store-folder-test.ts";
+import { testFolder } from "../../src/runtime/admin/store-test.ts";
 import { systemError, watchedDisk } from "../media/support.ts";
 
 describe("Test connection of a store, for its folder", () => {

@@ -5,7 +5,7 @@ import type { NodeAPI } from "node-red";
 import { DimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { problemOf } from "../../src/errors/interpolation.ts";
 import { unforeseenError } from "../../src/runtime/status/node-error.ts";
-import { lookUp, translateError } from "../../src/runtime/status/translate.ts";
+import { lookUp, translateError } from "../../src/runtime/status/node-status.ts";
 
 interface I18n {
   init(settings: { lang: string }): void;

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
-import { allFrames } from "../../src/scan/framing.ts";
-import { uncheckedRules } from "../../src/scan/gs1/rules.ts";
-import { identifiers } from "../../src/scan/gs1/table.ts";
-import { gs, read, readVectors, type Vector } from "./support.ts";
+import { identifiers, uncheckedRules } from "../../src/scan/gs1/table.ts";
+import { allFrames } from "../../src/scan/read-code.ts";
+import { type Vector, gs, read, readVectors } from "./support.ts";
 
 /** Whether a scan is a GS1 code without anything wrong in it, or is text where that may be. */
 function accepts(scan: string, isTextRight: boolean): boolean {

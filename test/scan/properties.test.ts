@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import * as fc from "fast-check";
 import { DimensionerError } from "../../src/errors/dimensioner-error.ts";
-import { allFrames, splitFrames } from "../../src/scan/framing.ts";
-import { identifiers, type Identifier } from "../../src/scan/gs1/table.ts";
+import { type Identifier, identifiers } from "../../src/scan/gs1/table.ts";
+import { allFrames, splitFrames } from "../../src/scan/read-code.ts";
 import { readScan, readScans } from "../../src/scan/read-scans.ts";
 import { compilePattern } from "../../src/scan/reference-pattern.ts";
 import { anything } from "./any-scan.ts";

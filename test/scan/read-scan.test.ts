@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { inspect } from "node:util";
+import { fullYear } from "../../src/scan/gs1/table.ts";
 import { readScan, readScans } from "../../src/scan/read-scans.ts";
-import { fullYear } from "../../src/scan/gs1/dates.ts";
 import { bracketed, gs, read, today, withCheckDigit } from "./support.ts";
 
 const sscc = "123456789012345675";

@@ -1,7 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { allFrames } from "../../src/scan/framing.ts";
-import { readCode, type Reading } from "../../src/scan/read-code.ts";
+import { type Reading, allFrames, readCode } from "../../src/scan/read-code.ts";
 
 /** The day on which the vectors were taken over: the century of dates depends on it. */
 export const today = new Date(2026, 10, 22);

@@ -6,11 +6,11 @@ import { join } from "node:path";
 import { decodeMeasureResult } from "../../src/model/measure-result.ts";
 import { startSimulator } from "../../src/simulator/index.ts";
 import { withFolder } from "../media/support.ts";
-import { TestFlow, type FlowNode, type Message } from "../support/flow.ts";
-import { storeId, storeNode } from "../support/store-node.ts";
+import { type FlowNode, type Message, TestFlow } from "../support/flow.ts";
 import { prototypeNames } from "../support/hostile.ts";
 import { closesAfterEach } from "../support/opened.ts";
 import { replyJson, startServer } from "../support/servers.ts";
+import { storeId, storeNode } from "../support/store-node.ts";
 
 const on = (id: string, type: string, more: object): FlowNode => ({
   id,

@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import type { Socket } from "node:net";
 import { buffer } from "node:stream/consumers";
-import { startDownload } from "../../src/http/download.ts";
 import type { Read } from "../../src/http/call.ts";
 import { CommandQueues } from "../../src/http/command-queue.ts";
-import { defaultQueueRules, Transport } from "../../src/http/transport.ts";
+import { startDownload } from "../../src/http/download.ts";
+import { Transport, defaultQueueRules } from "../../src/http/transport.ts";
 import type { Download } from "../../src/model/download.ts";
 import type { Opened } from "./opened.ts";
-import { reply, replyBytes, startServer, type Answer, type RawServer } from "./servers.ts";
+import { type Answer, type RawServer, reply, replyBytes, startServer } from "./servers.ts";
 
 export const read: Read = { acts: false, operation: "media", method: "GET", path: "/media", query: "q=1" };
 

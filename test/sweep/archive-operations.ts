@@ -1,18 +1,18 @@
 import assert from "node:assert/strict";
 import { readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
-import type { ArchiveDisk } from "../../src/vault/archive-disk.ts";
-import type { Archived } from "../../src/jobs/seal.ts";
-import { Archives } from "../../src/jobs/archive.ts";
-import type { Manifest } from "../../src/vault/packages/manifest.ts";
-import type { Submission } from "../../src/jobs/runner.ts";
 import { CloudClient } from "../../src/cloud/client.ts";
+import { Archives } from "../../src/jobs/archive.ts";
+import type { Submission } from "../../src/jobs/runner.ts";
+import type { Archived } from "../../src/jobs/seal.ts";
+import type { ArchiveDisk } from "../../src/vault/archive-disk.ts";
+import type { Manifest } from "../../src/vault/packages/manifest.ts";
 import type { Store } from "../../src/vault/store.ts";
 import { newDatabases, storeIn } from "../archive/store.ts";
-import { intentOf, openArchive, pictureOf, readPackages, sha256Of, type Opened } from "../archive/support.ts";
+import { type Opened, intentOf, openArchive, pictureOf, readPackages, sha256Of } from "../archive/support.ts";
 import { token } from "../support/operations.ts";
-import type { End, Run, SweptOperation } from "./operations.ts";
 import type { SweepEnvironment } from "./environment.ts";
+import type { End, Run, SweptOperation } from "./operations.ts";
 
 const id = "905866";
 /** Long enough to get over one fault, and short enough to give up when the fault stays. */

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
+import type { CallOptions } from "../../src/http/transport.ts";
 import type { Disk } from "../../src/media/disk.ts";
 import type { IfExists } from "../../src/media/place-file.ts";
 import { readToBuffer } from "../../src/media/read-to-buffer.ts";
 import { saveToFile } from "../../src/media/save-to-file.ts";
-import type { SavedFile } from "../../src/model/shapes.ts";
 import type { Download } from "../../src/model/download.ts";
-import type { CallOptions } from "../../src/http/transport.ts";
+import type { SavedFile } from "../../src/model/shapes.ts";
 import type { SurfaceName } from "../../src/simulator/index.ts";
-import { commands, reads, surfaceNames, type Clients } from "../support/operations.ts";
+import { type Clients, commands, reads, surfaceNames } from "../support/operations.ts";
 import type { ProxyName, SweepEnvironment } from "./environment.ts";
 
 /** How a run ended. */

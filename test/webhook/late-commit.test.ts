@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
 import type { Database } from "../../src/database/database.ts";
-import { PostgresDatabase } from "../../src/database/postgres-database.ts";
 import { Inbox, RecordArrivals } from "../../src/database/inbox.ts";
+import { PostgresDatabase } from "../../src/database/postgres-database.ts";
 import type { Worker } from "../../src/database/worker-lease.ts";
+import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
 import { RecordPump } from "../../src/webhook/pump.ts";
 import { postgresOptions } from "../database/databases.ts";
 import { ImpatientDatabase } from "../database/impatient-database.ts";

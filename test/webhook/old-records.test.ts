@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
 import type { Database } from "../../src/database/database.ts";
 import { Inbox, RecordArrivals } from "../../src/database/inbox.ts";
+import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
 import { RecordPump, type Target } from "../../src/webhook/pump.ts";
 import type { StoreUse } from "../../src/webhook/stored-records.ts";
 import { describeDatabases } from "../database/databases.ts";

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { setImmediate as turn } from "node:timers/promises";
-import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
 import type { Database } from "../../src/database/database.ts";
 import { RecordArrivals } from "../../src/database/inbox.ts";
+import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
 import { readPosted } from "../../src/webhook/posted-record.ts";
-import { RecordPump, type NotTaken, type Target } from "../../src/webhook/pump.ts";
+import { type NotTaken, RecordPump, type Target } from "../../src/webhook/pump.ts";
 import { VirtualClock } from "../archive/virtual-clock.ts";
 
 const rules = { dedupeMs: 60_000, queueLimit: 10_000 };

@@ -1,19 +1,19 @@
 import assert from "node:assert/strict";
 import { EventEmitter, once } from "node:events";
-import { createServer, type Server } from "node:http";
+import { type Server, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Database } from "../../src/database/database.ts";
+import { Inbox, RecordArrivals } from "../../src/database/inbox.ts";
+import type { DatabaseLease } from "../../src/database/store-databases.ts";
+import type { Worker } from "../../src/database/worker-lease.ts";
 import { unknownDevice } from "../../src/model/instrument.ts";
 import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
-import type { Database } from "../../src/database/database.ts";
-import type { DatabaseLease } from "../../src/database/store-databases.ts";
-import { WebhookReceiver } from "../../src/webhook/receiver.ts";
 import type { Received } from "../../src/webhook/posted-record.ts";
 import { RecordPump } from "../../src/webhook/pump.ts";
+import { WebhookReceiver } from "../../src/webhook/receiver.ts";
 import { Room } from "../../src/webhook/room.ts";
 import type { LeftOver } from "../../src/webhook/stored-records.ts";
-import { Inbox, RecordArrivals } from "../../src/database/inbox.ts";
-import type { Worker } from "../../src/database/worker-lease.ts";
-import { openTestDatabase, type TestDatabase } from "../database/support.ts";
+import { type TestDatabase, openTestDatabase } from "../database/support.ts";
 
 /** A database whose answers can be held back: what it was asked for is done, and nobody knows yet. */
 class HeldDatabase implements Database {

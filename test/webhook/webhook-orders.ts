@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
 import type { Database } from "../../src/database/database.ts";
 import { RecordArrivals } from "../../src/database/inbox.ts";
+import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
 import { RecordPump } from "../../src/webhook/pump.ts";
 import { MemoryDatabase } from "../archive/memory-databases.ts";
 import { runInOrder } from "../archive/scheduled-process.ts";
-import { scheduledDatabase, type Choose, type Scheduler } from "../archive/scheduler.ts";
+import { type Choose, type Scheduler, scheduledDatabase } from "../archive/scheduler.ts";
 
 const records = 4;
 const deploys = 2;

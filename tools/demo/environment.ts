@@ -1,23 +1,23 @@
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { statSync } from "node:fs";
 import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { createServer } from "node:net";
-import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { hashPassword } from "../../src/access/passwords.ts";
-import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
-import { startNodeRed, type NodeRed, type NodeRedOptions } from "../../test/support/node-red.ts";
+import { hashPassword } from "../../src/access/logins.ts";
+import { type Simulator, startSimulator } from "../../src/simulator/index.ts";
 import {
+  type FlowNode,
   connected,
   readExample,
   shippedOrigins,
   simulatorSecret,
   together,
-  type FlowNode,
 } from "../../test/support/examples.ts";
+import { type NodeRed, type NodeRedOptions, startNodeRed } from "../../test/support/node-red.ts";
 
 const editorPort = 1880;
 const controlPort = 8100;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { phrases } from "../../src/errors/phrases.ts";
 import { nodeWordings } from "../../src/errors/sentences.ts";
 import { reportTexts } from "../../src/evidence/report/report-texts.ts";
-import { failedTexts, statusTexts } from "../../src/runtime/status/status-texts.ts";
+import { failedTexts, statusTexts } from "../../src/runtime/status/node-status.ts";
 import { packingStation } from "../../src/station/flow.ts";
 import { supervisor } from "../../src/supervisor/flow.ts";
 import { writeFlow } from "./flow-file.ts";

@@ -1,24 +1,20 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { JsonSchema } from "@valibot/to-json-schema";
+import { type Parcel, calculate, english, explain, unitOf } from "../../src/billing/tariffs/calculate.ts";
+import { presets } from "../../src/billing/tariffs/presets.ts";
+import { type WeightRule, fraction, ruleUnits } from "../../src/billing/tariffs/rule.ts";
 import { errorFacts } from "../../src/errors/code-facts.ts";
-import { errorCodes, type ErrorCode } from "../../src/errors/codes.ts";
-import { nodeWordings, sentences, type SentenceKey } from "../../src/errors/sentences.ts";
-import { sentMessages, shapes, type DefinitionName } from "../../src/model/message-schemas.ts";
+import { type ErrorCode, errorCodes } from "../../src/errors/codes.ts";
+import { type SentenceKey, nodeWordings, sentences } from "../../src/errors/sentences.ts";
+import { type DefinitionName, sentMessages, shapes } from "../../src/model/message-schemas.ts";
 import { lengthUnits, weightUnits } from "../../src/rules/units.ts";
 import { formats } from "../../src/scan/carriers/formats.ts";
 import { release, rows as identifiers } from "../../src/scan/gs1/application-identifiers.ts";
-import { uncheckedRules } from "../../src/scan/gs1/rules.ts";
+import { uncheckedRules } from "../../src/scan/gs1/table.ts";
+import { replacements, symbologies } from "../../src/scan/read-code.ts";
 import { mostCharacters } from "../../src/scan/read-scans.ts";
 import { preferredElements } from "../../src/scan/reference.ts";
-import { replacements } from "../../src/scan/separators.ts";
-import { symbologies } from "../../src/scan/symbologies.ts";
-import { calculate, type Parcel } from "../../src/billing/tariffs/calculate.ts";
-import { english, explain } from "../../src/billing/tariffs/explain.ts";
-import { fraction } from "../../src/billing/tariffs/fraction.ts";
-import { unitOf } from "../../src/billing/tariffs/limits.ts";
-import { presets } from "../../src/billing/tariffs/presets.ts";
-import { ruleUnits, type WeightRule } from "../../src/billing/tariffs/rule.ts";
 import { messageSchemas } from "./schemas.ts";
 
 // What the pages have between the marks <!-- generated: name --> and <!-- end -->, by page and name.

@@ -1,17 +1,26 @@
+import { type Problem, problem } from "../../rules/problem.ts";
+import { type LengthUnit, type WeightUnit, readLengthUnit, readWeightUnit } from "../../rules/units.ts";
 import {
+  type Fraction,
+  type Size,
+  type WeightLimit,
+  type WeightRule,
   compare,
   dividedBy,
   fraction,
   greaterOf,
   one,
+  plus,
+  readFraction,
   roundedToNearest,
   roundedUp,
+  ruleUnits,
+  sizes,
   times,
-  type Fraction,
-} from "./fraction.ts";
-import { ruleUnits, type WeightRule } from "./rule.ts";
-import type { LengthUnit, WeightUnit } from "../../rules/units.ts";
-import { toLength, toWeight } from "./units.ts";
+  toDecimal,
+  toLength,
+  toWeight,
+} from "./rule.ts";
 
 /** A measured parcel. */
 export interface Parcel {
@@ -87,4 +96,146 @@ function billedOf(
 export function weightStep(weight: Fraction, { productRounding }: WeightRule): Fraction {
   const step = fraction(productRounding);
   return roundedUp(weight, step.numerator > 0n ? step : thousandth);
+}
+
+/** The words of an explanation. */
+export interface Words {
+  number(decimal: string): string;
+  upTo(weight: string): string;
+  actual(weight: string): string;
+  notOver(volume: string): string;
+  atLeast(weight: string): string;
+}
+
+export const english: Words = {
+  number: (decimal) => decimal,
+  upTo: (weight) => `rounded up to ${weight}`,
+  actual: (weight) => `actual weight ${weight}`,
+  notOver: (volume) => `not over ${volume}`,
+  atLeast: (weight) => `at least ${weight}`,
+};
+
+/** Explains how the weight was calculated: "12 × 9 × 7 in = 756 in³, ÷ 139 = 5.44, rounded up to 6 lb". */
+export function explain(calculation: Calculation, words: Words): string {
+  const { rule, sides, volume, dimensional, actual, billed } = calculation;
+  const { length, weight: unit } = ruleUnits[rule.unit];
+  const basis = billed?.basis;
+  const product = sides.map((side) => words.number(toDecimal(side, 3))).join(" × ");
+  const cube = `${product} ${length} = ${words.number(toDecimal(volume, 2))} ${length}³`;
+
+  /** Shows a weight and, if it is the billed one, how it is rounded up. */
+  const weigh = (weight: Fraction, isBilled: boolean): string => {
+    const up = weightStep(weight, rule);
+    return !isBilled || compare(weight, up) === 0
+      ? `${words.number(toDecimal(weight, isBilled ? 4 : 2))} ${unit}`
+      : `${words.number(shownBelow(weight, up, rule))}, ${words.upTo(`${words.number(toDecimal(up, 4))} ${unit}`)}`;
+  };
+  const bySize =
+    dimensional === null
+      ? words.notOver(words.number(rule.threshold))
+      : `÷ ${words.number(rule.divisor)} = ${weigh(dimensional, basis === "dimensional")}`;
+  return [
+    `${cube}, ${bySize}`,
+    ...(actual === null || basis === "dimensional" ? [] : [words.actual(weigh(actual, basis === "actual"))]),
+    ...(basis === "minimum" ? [words.atLeast(`${words.number(rule.minimum)} ${unit}`)] : []),
+  ].join("; ");
+}
+
+/**
+ * Shows a weight with as many decimals, at least two, as are needed for the shown number to be rounded up to the same
+ * weight.
+ */
+function shownBelow(weight: Fraction, up: Fraction, rule: WeightRule): string {
+  const shown = [2, 3, 4, 5, 6].map((decimals) => toDecimal(weight, decimals));
+  const isBelow = (text: string) => compare(fraction(text), up) < 0;
+  const leadsUp = (text: string) => compare(weightStep(fraction(text), rule), up) === 0;
+  return shown.find((text) => isBelow(text) && leadsUp(text)) ?? toDecimal(weight, 12);
+}
+
+/** A limit and the parcel's value. */
+export interface CheckedLimit {
+  readonly limit: WeightLimit;
+  /** The value in the limit's unit; null if the parcel's weight is not known, and so whether it is over the limit. */
+  readonly value: Fraction | null;
+  readonly isOver: boolean | null;
+}
+
+const most = 50;
+
+/**
+ * Reads limits as people write them, separated by semicolons or lines: "heavy: weight > 31.5 kg; long: longest > 120
+ * cm". Returns what is wrong with them if they are not valid.
+ */
+export function readLimits(
+  given: string,
+): { readonly limits: readonly WeightLimit[] } | { readonly problem: Problem } {
+  const texts = given
+    .split(/[;\n]/)
+    .map((text) => text.trim())
+    .filter((text) => text !== "");
+  if (texts.length > most) {
+    return { problem: problem("limitsMany", { most }) };
+  }
+  const limits: WeightLimit[] = [];
+  for (const text of texts) {
+    const limit = readLimit(text);
+    if (limit === null) {
+      return { problem: problem("limitForm", { value: text.slice(0, 60) }) };
+    }
+    limits.push(limit);
+  }
+  return { limits };
+}
+
+function readLimit(text: string): WeightLimit | null {
+  const [, name = "", word = "", limit = "", symbol = ""] =
+    /^([^:]{1,60}):\s*([a-z]+)\s*>\s*([\d.]{1,20})\s*([a-z"]+)[³3]?$/i.exec(text) ?? [];
+  if (readFraction(limit) === null) {
+    return null;
+  }
+  const known = { name: name.trim(), limit };
+  const quantity = word.toLowerCase();
+  if (quantity === "weight") {
+    const unit = readWeightUnit(symbol);
+    return unit && { ...known, quantity, unit };
+  }
+  const unit = readLengthUnit(symbol);
+  const size = sizes.find((one) => one === quantity);
+  return size === undefined ? null : unit && { ...known, quantity: size, unit };
+}
+
+/** Compares a parcel, with its sides as the rule has rounded them, with limits in any units. */
+export function checkLimits(
+  { rule, sides, actual }: Calculation,
+  limits: readonly WeightLimit[],
+): CheckedLimit[] {
+  const from = ruleUnits[rule.unit];
+  return limits.map((limit) => {
+    const value =
+      limit.quantity === "weight"
+        ? actual && toWeight(actual, from.weight, limit.unit)
+        : sizeOf(
+            limit.quantity,
+            sides.map((side) => toLength(side, from.length, limit.unit)),
+          );
+    return { limit, value, isOver: value && compare(value, fraction(limit.limit)) > 0 };
+  });
+}
+
+function sizeOf(size: Size, sides: readonly Fraction[]): Fraction {
+  const [longest = one, second = one, shortest = one] = [...sides].sort((a, b) => compare(b, a));
+  const others = plus(second, shortest);
+  const values: Readonly<Record<Size, Fraction>> = {
+    volume: times(times(longest, second), shortest),
+    longest,
+    second,
+    shortest,
+    girth: plus(longest, plus(others, others)),
+  };
+  return values[size];
+}
+
+/** The unit of a limit and its value, as people write it. */
+export function unitOf({ quantity, unit }: WeightLimit): string {
+  return quantity === "volume" ? `${unit}³` : unit;
 }

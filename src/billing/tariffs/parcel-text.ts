@@ -1,6 +1,6 @@
-import type { Parcel } from "./calculate.ts";
-import { readFraction } from "./fraction.ts";
 import { readLengthUnit, readWeightUnit } from "../../rules/units.ts";
+import type { Parcel } from "./calculate.ts";
+import { readFraction } from "./rule.ts";
 
 /**
  * Reads a parcel as people write it, "40 × 30 × 20 cm, 2 kg", with or without a weight; null if the text is not a

@@ -1,4 +1,4 @@
-import type { LengthUnit, WeightUnit } from "../../rules/units.ts";
+import { type LengthUnit, type WeightUnit, grams, millimeters } from "../../rules/units.ts";
 
 /** The units that a rule calculates in: cubic centimeters for a kilogram, or cubic inches for a pound. */
 export const ruleUnits = {
@@ -41,3 +41,138 @@ export type WeightLimit = (
   readonly name: string;
   readonly limit: string;
 };
+
+export function toLength(value: Fraction, from: LengthUnit, to: LengthUnit): Fraction {
+  return dividedBy(times(value, fraction(millimeters[from])), fraction(millimeters[to]));
+}
+
+export function toWeight(value: Fraction, from: WeightUnit, to: WeightUnit): Fraction {
+  return dividedBy(times(value, fraction(grams[from])), fraction(grams[to]));
+}
+
+/**
+ * A number without any rounding, as a fraction of two integers: a parcel exactly at a limit must not be over it because
+ * of the sixteenth digit of a floating-point number. 33.02 cm are 13 inches, but 33.02 / 2.54 is 13.000000000000002.
+ */
+export interface Fraction {
+  readonly numerator: bigint;
+  /** Greater than 0. */
+  readonly denominator: bigint;
+}
+
+const mostCharacters = 40;
+
+export const one: Fraction = { numerator: 1n, denominator: 1n };
+
+/** Reads a decimal number as people, flows and devices write it, "33.02" or 33.02; null if it is not one. */
+export function readFraction(given: unknown): Fraction | null {
+  const text = typeof given === "number" ? decimalOf(given) : typeof given === "string" ? given.trim() : "";
+  if (text.length > mostCharacters) {
+    return null;
+  }
+  const [whole, sign = "", integer = "", fraction = "", exponent = "0"] =
+    /^([+-]?)(\d+)(?:\.(\d+))?(?:e([+-]?\d{1,2}))?$/i.exec(text) ?? [];
+  if (whole === undefined) {
+    return null;
+  }
+  const digits = BigInt(`${sign}${integer}${fraction}`);
+  const power = Number(exponent) - fraction.length;
+  return power >= 0
+    ? { numerator: digits * 10n ** BigInt(power), denominator: 1n }
+    : { numerator: digits, denominator: 10n ** BigInt(-power) };
+}
+
+/** A number that is written in the sources. */
+export function fraction(text: string): Fraction {
+  const value = readFraction(text);
+  if (value === null) {
+    throw new RangeError(`${text} is not a decimal number.`);
+  }
+  return value;
+}
+
+/**
+ * The decimal number that a floating-point number stands for: calculations leave noise behind the fifteenth digit, and
+ * a single-precision number, which some devices send, looks like 33.02000045776367.
+ */
+function decimalOf(value: number): string {
+  if (!Number.isFinite(value)) {
+    return "";
+  }
+  const rounded = Number(value.toPrecision(15));
+  const ofSingle = Number(value.toPrecision(7));
+  const isNoisy = String(rounded).replace(/\D/g, "").length > 9;
+  return String(isNoisy && Math.fround(ofSingle) === value ? ofSingle : rounded);
+}
+
+export function times(a: Fraction, b: Fraction): Fraction {
+  return { numerator: a.numerator * b.numerator, denominator: a.denominator * b.denominator };
+}
+
+/** `b` is greater than 0. */
+export function dividedBy(a: Fraction, b: Fraction): Fraction {
+  return { numerator: a.numerator * b.denominator, denominator: a.denominator * b.numerator };
+}
+
+export function plus(a: Fraction, b: Fraction): Fraction {
+  return {
+    numerator: a.numerator * b.denominator + b.numerator * a.denominator,
+    denominator: a.denominator * b.denominator,
+  };
+}
+
+export function minus(a: Fraction, b: Fraction): Fraction {
+  return plus(a, { numerator: -b.numerator, denominator: b.denominator });
+}
+
+/** Less than 0, 0 or greater than 0, as for a sort. */
+export function compare(a: Fraction, b: Fraction): number {
+  const difference = minus(a, b).numerator;
+  return difference < 0n ? -1 : difference > 0n ? 1 : 0;
+}
+
+export function greaterOf(a: Fraction, b: Fraction): Fraction {
+  return compare(a, b) >= 0 ? a : b;
+}
+
+/** The next multiple of `step` that is not below the value. */
+export function roundedUp(value: Fraction, step: Fraction): Fraction {
+  return toMultiple(value, step, (numerator, denominator) => -floor(-numerator, denominator));
+}
+
+/** The nearest multiple of `step`; the upper one from the middle on. */
+export function roundedToNearest(value: Fraction, step: Fraction): Fraction {
+  return toMultiple(value, step, (numerator, denominator) =>
+    floor(2n * numerator + denominator, 2n * denominator),
+  );
+}
+
+function toMultiple(
+  value: Fraction,
+  step: Fraction,
+  round: (numerator: bigint, denominator: bigint) => bigint,
+): Fraction {
+  const { numerator, denominator } = dividedBy(value, step);
+  return times({ numerator: round(numerator, denominator), denominator: 1n }, step);
+}
+
+/** BigInt divides toward 0. */
+function floor(numerator: bigint, denominator: bigint): bigint {
+  const quotient = numerator / denominator;
+  return numerator < 0n && quotient * denominator !== numerator ? quotient - 1n : quotient;
+}
+
+/** As a decimal number with at most so many decimals, rounded to the nearest, without zeros at the end. */
+export function toDecimal(value: Fraction, decimals: number): string {
+  const scale = 10n ** BigInt(decimals);
+  const { numerator } = roundedToNearest(times(value, { numerator: scale, denominator: 1n }), one);
+  const digits = (numerator < 0n ? -numerator : numerator).toString().padStart(decimals + 1, "0");
+  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, "");
+  const integer = digits.slice(0, digits.length - decimals);
+  return `${numerator < 0n ? "-" : ""}${integer}${fraction === "" ? "" : `.${fraction}`}`;
+}
+
+/** As a number of JavaScript, for messages: the nearest to the value with at most four decimals. */
+export function toNumber(value: Fraction): number {
+  return Number(toDecimal(value, 4));
+}

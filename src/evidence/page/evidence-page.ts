@@ -1,26 +1,42 @@
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { isFromOwnPage } from "../../access/own-page.ts";
-import { recognize, type AccessRules } from "../../access/gate.ts";
-import type { Person } from "../../access/logins.ts";
-import { isDimensionerError, type DimensionerError } from "../../errors/dimensioner-error.ts";
+import * as v from "valibot";
+import { type AccessRules, addressOf, isFromOwnPage, recognize } from "../../access/gate.ts";
+import { type FailedLogins, type PasswordChecks, type Person, findLogin } from "../../access/logins.ts";
+import { type Sessions, endedCookie, readToken, tokenCookie } from "../../access/sessions.ts";
+import type { DatabaseLocation } from "../../database/database-location.ts";
+import { type DimensionerError, isDimensionerError } from "../../errors/dimensioner-error.ts";
+import type { EvidencePackage } from "../../model/shapes.ts";
+import { packageVersion } from "../../package/package-files.ts";
 import { pagePolicy } from "../../package/page-headers.ts";
-import { headersOf, Refusal, sendJson, sendNothing } from "./answers.ts";
-import { exportBody, Exports } from "./exports.ts";
-import { logIn, logOut, type LoginMemory } from "./login-requests.ts";
+import type { Language } from "../../rules/languages.ts";
+import { longestNameLength, longestPasswordLength } from "../../rules/logins.ts";
+import type { FilesLocation } from "../../vault/files-location.ts";
+import type { IndexedPackage } from "../../vault/packages/package-index.ts";
+import type { ExportHead } from "../export/export-packages.ts";
+import { type OpenedPackage, longestReason, openPackage } from "../hold.ts";
 import {
-  changeHoldOf,
-  findFile,
-  findPackage,
-  holdBody,
-  shownPackage,
-  verifyPackage,
-  type PageSource,
-} from "./package-requests.ts";
+  type EvidenceSource,
+  changeHold,
+  demandListed,
+  demandPackages,
+  findPackages,
+  leaveOutPruned,
+} from "../packages.ts";
+import { withNext } from "../report/exported-package.ts";
+import { runInThread } from "../run-in-thread.ts";
 import { chooseLanguage, readPageFile, readTexts } from "./page-files.ts";
-import { readJsonBody } from "./request-body.ts";
+import {
+  Refusal,
+  Turns,
+  headersOf,
+  readJsonBody,
+  sendJson,
+  sendNothing,
+  sendPackageFile,
+} from "./requests.ts";
 import { search } from "./search.ts";
-import { sendPackageFile } from "./send-file.ts";
-import { Turns } from "./turns.ts";
 
 export interface EvidencePageOptions {
   readonly rules: AccessRules;
@@ -226,4 +242,314 @@ function readPath(request: IncomingMessage, base: string): Pick<Asked, "path" | 
     throw new Refusal(400, "badRequest");
   }
   return { path, parts, query: new URLSearchParams(search) };
+}
+
+/** What is kept of logins while the process runs; a deploy changes none of it. */
+export interface LoginMemory {
+  readonly sessions: Sessions;
+  readonly failed: FailedLogins;
+  readonly checks: PasswordChecks;
+}
+
+const loginBody = v.strictObject({
+  name: v.pipe(v.string(), v.maxLength(longestNameLength)),
+  password: v.pipe(v.string(), v.maxLength(longestPasswordLength)),
+});
+
+/**
+ * Logs somebody in. Whether the name or the password is wrong, or there were too many tries, does not tell whether there is
+ * such a login: neither do the answers, nor the time that they take.
+ */
+async function logIn(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { rules, memory, path }: { rules: AccessRules; memory: LoginMemory; path: string },
+): Promise<void> {
+  if (rules.by !== "logins") {
+    throw new Refusal(404, "notFound");
+  }
+  const { sessions, failed, checks } = memory;
+  const { name, password } = await readJsonBody(request, loginBody);
+  const address = addressOf(request);
+  const seconds = failed.waitSeconds(name, address);
+  if (seconds > 0) {
+    throw new Refusal(429, "tooManyTries", { "retry-after": String(seconds) });
+  }
+  // Counted before it is checked: many tries at once must not all come before the first failure.
+  failed.add(name, address);
+  const login = findLogin(rules.logins, name);
+  const isRight = await checks.check(password, login?.hash);
+  if (isRight === "busy") {
+    throw new Refusal(503, "busy", { "retry-after": "5" });
+  }
+  if (!isRight || login === undefined) {
+    throw new Refusal(401, "wrongLogin");
+  }
+  failed.succeeded(name, address);
+  // A new token with every login: one that somebody else has put into the browser before gives no access.
+  endSession(request, sessions);
+  sendNothing(response, 204, { "set-cookie": tokenCookie(request, path, sessions.begin(login)) });
+}
+
+function logOut(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { memory, path }: { memory: LoginMemory; path: string },
+): void {
+  endSession(request, memory.sessions);
+  sendNothing(response, 204, { "set-cookie": endedCookie(request, path) });
+}
+
+function endSession(request: IncomingMessage, sessions: Sessions): void {
+  const token = readToken(request);
+  if (token !== undefined) {
+    sessions.end(token);
+  }
+}
+
+/** The packages of a store and its database, and where they are. */
+export interface PageSource extends EvidenceSource {
+  readonly databaseLocation: DatabaseLocation;
+  readonly filesLocation: FilesLocation;
+  /** A PEM file with the root certificates that signers of time stamps are checked against; blank: none. */
+  readonly timestampRoots: string;
+}
+
+const mostFindings = 100;
+
+const holdBody = v.strictObject({
+  /** When the hold began that the page shows; null if it shows none, or one without a time. */
+  heldAt: v.nullable(v.string()),
+  reason: v.pipe(v.string(), v.trim(), v.minLength(1), v.maxLength(longestReason)),
+});
+
+/** A package as the page shows it: without the paths of this computer. Files are asked for by their place in the list. */
+function shownPackage({ folder: _folder, files, ...found }: EvidencePackage): object {
+  return {
+    ...found,
+    files: files.map(({ path, ...file }) => ({ ...file, name: path.split(/[/\\]/).at(-1) ?? "" })),
+  };
+}
+
+async function findPackage(source: EvidenceSource, id: string): Promise<EvidencePackage> {
+  const [found] = await findPackages(source, { by: "packageId", value: id, limit: 1 });
+  if (found === undefined) {
+    throw new Refusal(404, "notFound");
+  }
+  return found;
+}
+
+/** The item of a package's manifest at this place; "picture" is its first picture. */
+async function findFile(
+  source: EvidenceSource,
+  id: string,
+  place: string,
+): Promise<{ readonly opened: OpenedPackage; readonly item: OpenedPackage["manifest"]["items"][number] }> {
+  // Each picture is asked for by itself, and one that is gone cannot be opened anyway.
+  const [indexed] = await demandListed(source, { by: "packageId", value: id, limit: 1 });
+  if (indexed === undefined) {
+    throw new Refusal(404, "notFound");
+  }
+  const opened = await openPackage(source.files, indexed);
+  const { items } = opened.manifest;
+  const item =
+    place === "picture"
+      ? items.find((one) => (one.contentTypeFound ?? one.contentTypeAnnounced ?? "").startsWith("image/"))
+      : items[/^\d{1,6}$/.test(place) ? Number(place) : -1];
+  if (item === undefined) {
+    throw new Refusal(404, "notFound");
+  }
+  return { opened, item };
+}
+
+interface HoldChange {
+  readonly what: "hold" | "release";
+  readonly reason: string;
+  readonly person: string;
+}
+
+/** Changes the hold if it is still the one that its person sees. */
+async function changeHoldOf(
+  source: EvidenceSource,
+  id: string,
+  { heldAt, ...change }: HoldChange & { readonly heldAt: string | null },
+): Promise<EvidencePackage> {
+  const { hold } = await findPackage(source, id);
+  if ((hold === null) !== (change.what === "hold") || (hold?.heldAt ?? null) !== heldAt) {
+    throw new Refusal(409, "holdChanged");
+  }
+  const [changed] = await changeHold(source, { by: "packageId", value: id, limit: 1 }, change);
+  if (changed === undefined) {
+    throw new Refusal(404, "notFound");
+  }
+  return changed;
+}
+
+/** Hashes the files of a package again, in a thread of their own, and verifies its time stamp. */
+async function verifyPackage(source: PageSource, id: string, signal: AbortSignal): Promise<object> {
+  const packages = await demandPackages(source, { by: "packageId", value: id, limit: 1 });
+  const { first, findings, verdict, notes } = await runInThread(
+    {
+      action: "verify",
+      files: source.filesLocation,
+      database: source.databaseLocation,
+      packages,
+      roots: source.timestampRoots,
+      most: mostFindings,
+    },
+    { signal, onProgress: () => undefined },
+  );
+  const { name, version } = packageVersion();
+  return {
+    verdict,
+    findings: first,
+    findingCount: findings,
+    // Undefined, and thus not sent, if the store has never had a time stamp.
+    timestamp: notes[0]?.timestamp,
+    verifiedAtUtc: new Date().toISOString(),
+    software: `${name} ${version}`,
+  };
+}
+
+/** An export that somebody has asked for, and not downloaded yet. */
+interface AskedExport {
+  readonly person: string;
+  readonly packages: readonly IndexedPackage[];
+  readonly language: Language;
+  readonly askedAt: number;
+}
+
+const mostPackages = 100;
+/** A browser begins a download at once. */
+const keptMs = 60_000;
+const mostKept = 20;
+const mostRunning = 4;
+/** A browser that takes nothing for so long does not come back. */
+const stalledMs = 60_000;
+
+const exportBody = v.strictObject({
+  packages: v.pipe(v.array(v.string()), v.minLength(1), v.maxLength(mostPackages)),
+});
+
+/**
+ * The exports of an evidence page. A download is a request that reads, which any site can cause; so a post has to ask
+ * for it first, and returns an ID that is good for one download by the same person.
+ */
+class Exports {
+  readonly #asked = new Map<string, AskedExport>();
+  readonly #turns: Turns;
+  #running = 0;
+
+  constructor(turns: Turns) {
+    this.#turns = turns;
+  }
+
+  /** Looks the packages up. Returns the ID of the export. Throws a Refusal, ERR_NOT_FOUND and ERR_STORE. */
+  async ask(
+    source: PageSource,
+    ids: readonly string[],
+    about: Pick<AskedExport, "person" | "language">,
+  ): Promise<string> {
+    this.#forgetOld();
+    this.#refuseIfBusy();
+    const packages: IndexedPackage[] = [];
+    for (const value of new Set(ids)) {
+      packages.push(...(await demandListed(source, { by: "packageId", value, limit: 1 })));
+    }
+    const id = randomBytes(16).toString("base64url");
+    this.#asked.set(id, { ...about, packages, askedAt: performance.now() });
+    return id;
+  }
+
+  /**
+   * Verifies the packages of an export in its turn, and sends the ZIP while it is written. Rejects with a Refusal, ERR_FILE,
+   * ERR_STORE and ERR_CANCELLED; if that is after the headers, the ZIP is not whole.
+   */
+  async send(response: ServerResponse, { id, person, open, signal }: SentExport): Promise<void> {
+    this.#forgetOld();
+    const asked = this.#asked.get(id);
+    if (asked === undefined || asked.person !== person) {
+      throw new Refusal(404, "exportGone");
+    }
+    this.#refuseIfBusy();
+    this.#asked.delete(id);
+    this.#running += 1;
+    try {
+      await this.#stream(response, asked, await open(), signal);
+    } finally {
+      this.#running -= 1;
+    }
+    response.end();
+  }
+
+  /** Others may verify as soon as this export only waits for the network. */
+  async #stream(
+    response: ServerResponse,
+    { packages, language }: AskedExport,
+    source: PageSource,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const there = await leaveOutPruned(source.files, packages);
+    if (there.length === 0) {
+      throw new Refusal(404, "notFound");
+    }
+    const chained = await withNext(source.database, there);
+    const begun = Promise.withResolvers<void>();
+    const stream = {
+      begin(head: ExportHead): void {
+        response.writeHead(200, headersOf(headersFor(head)));
+        begun.resolve();
+      },
+      async write(block: Uint8Array): Promise<void> {
+        if (!response.write(block)) {
+          const stalled = AbortSignal.timeout(stalledMs);
+          await once(response, "drain", { signal: AbortSignal.any([signal, stalled]) });
+        }
+      },
+    };
+    let sending: Promise<unknown> = Promise.resolve();
+    await this.#turns.run(() => {
+      const { filesLocation: files, timestampRoots: roots } = source;
+      const task = { action: "stream", files, packages: chained, language, roots } as const;
+      sending = runInThread(task, { signal, onProgress: () => undefined, stream });
+      return Promise.race([begun.promise, sending]);
+    });
+    await sending;
+  }
+
+  #refuseIfBusy(): void {
+    if (this.#asked.size > mostKept || this.#running >= mostRunning) {
+      throw new Refusal(503, "busy", { "retry-after": "5" });
+    }
+  }
+
+  #forgetOld(): void {
+    for (const [id, { askedAt }] of this.#asked) {
+      if (performance.now() - askedAt > keptMs) {
+        this.#asked.delete(id);
+      }
+    }
+  }
+}
+
+interface SentExport {
+  readonly id: string;
+  /** Who downloads it. */
+  readonly person: string;
+  readonly open: () => Promise<PageSource>;
+  readonly signal: AbortSignal;
+}
+
+/** A name in any language (RFC 8187), and one for programs that do not know that. */
+function headersFor({ bytes, filename }: ExportHead): Record<string, string> {
+  const plain = filename.replaceAll(/[^\w.-]/g, "_");
+  const encoded = encodeURIComponent(filename).replaceAll(
+    /['()*]/g,
+    (mark) => `%${mark.charCodeAt(0).toString(16)}`,
+  );
+  return {
+    "content-type": "application/zip",
+    "content-length": String(bytes),
+    "content-disposition": `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`,
+  };
 }

@@ -1,18 +1,14 @@
 import type { Node, NodeAPI } from "node-red";
-import { DimensionerError, isDimensionerError, type Surface } from "../../errors/dimensioner-error.ts";
-import type { InTurn, Message, Outputs } from "../messages.ts";
-import { errorBeforeSending, type Operation } from "../failure.ts";
-import { MessageMemory } from "./message-memory.ts";
-import { writableMessage, writeBack } from "./writable-message.ts";
-import { hasSeveralWires, refuseTooDeep } from "./message-depth.ts";
+import { DimensionerError, type Surface, isDimensionerError } from "../../errors/dimensioner-error.ts";
 import { isKnown } from "../../properties/migrations.ts";
-import { openOrExplain } from "../config/config-node.ts";
+import { openOrExplain } from "../config/config-choice.ts";
 import { SettingsReader } from "../config/settings.ts";
-import type { Versioned } from "./saved-properties.ts";
+import { type Operation, errorBeforeSending } from "../failure.ts";
+import type { InTurn, Message, Outputs } from "../messages.ts";
 import { unforeseenError } from "../status/node-error.ts";
-import { NodeStatus } from "../status/node-status.ts";
-import { failedKeyOf, type StatusKey } from "../status/status-texts.ts";
-import { translateError } from "../status/translate.ts";
+import { NodeStatus, type StatusKey, failedKeyOf, translateError } from "../status/node-status.ts";
+import { MessageMemory, hasSeveralWires, refuseTooDeep, writableMessage, writeBack } from "./message.ts";
+import type { Versioned } from "./values.ts";
 
 /** A message that a node is processing. */
 export interface Job {

@@ -1,11 +1,11 @@
-import type { Node, NodeAPI } from "node-red";
-import { field, type FieldName } from "../../errors/interpolation.ts";
-import type { SentenceKey } from "../../errors/sentences.ts";
+import type { Node, NodeAPI, NodeDef } from "node-red";
 import type { DimensionerError } from "../../errors/dimensioner-error.ts";
+import { type FieldName, field, phrase, verbatim } from "../../errors/interpolation.ts";
+import type { SentenceKey } from "../../errors/sentences.ts";
 import type { References } from "../../model/measurement.ts";
-import { errorBeforeSending, type Operation } from "../failure.ts";
-import { expressionProblem, readMessageProperty, type Message } from "../messages.ts";
-import { evaluateProperty } from "./evaluate.ts";
+import { isKnown, migrate } from "../../properties/migrations.ts";
+import { type Operation, errorBeforeSending, show } from "../failure.ts";
+import { type Message, expressionProblem, readMessageProperty } from "../messages.ts";
 
 /** A value and its type: the pair `x` + `xType` of a node's properties. */
 export interface TypedValue {
@@ -153,5 +153,93 @@ export function asText(value: unknown): string | undefined {
       return String(value);
     default:
       return undefined;
+  }
+}
+
+/** Lets Node-RED evaluate a typed value: JSONata, an environment variable, a value of the flow or global context. */
+function evaluateProperty(
+  RED: NodeAPI,
+  node: Node,
+  msg: Message,
+  value: string,
+  type: string,
+): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    RED.util.evaluateNodeProperty(value, type, node, msg, (error, found: unknown) => {
+      if (error) {
+        reject(error);
+      } else {
+        resolve(found);
+      }
+    });
+  });
+}
+
+/** Reads a setting that is not in a table of properties. Throws ERR_CONFIG if it is none of the choices. */
+export function readSetting<const T extends string>(
+  operation: Operation,
+  name: FieldName,
+  given: string,
+  choices: readonly T[],
+): T {
+  const found = choices.find((one) => one === given);
+  if (found === undefined) {
+    const value = show(given);
+    throw errorBeforeSending(operation, "configChoice", { field: field(name), value, choices });
+  }
+  return found;
+}
+
+/**
+ * Reads a setting, or the message property of its name if the setting is "msg". Throws ERR_INPUT if that is none of the
+ * choices.
+ */
+export function readChoice<const T extends string>(
+  msg: Message,
+  operation: Operation,
+  name: "action" | "image" | "preset",
+  setting: T,
+  choices: readonly T[],
+): Exclude<T, "msg"> {
+  const fixed = choices.filter((one): one is Exclude<T, "msg"> => one !== "msg");
+  const given = setting === "msg" ? msg[name] : setting;
+  const found = fixed.find((one) => one === given);
+  if (found !== undefined) {
+    return found;
+  }
+  const property = verbatim(`msg.${name}`);
+  throw given === undefined || given === ""
+    ? errorBeforeSending(operation, "inputMissing", { field: property })
+    : errorBeforeSending(operation, "inputValue", {
+        field: property,
+        value: show(given),
+        problem: phrase("oneOf", { choices: fixed }),
+      });
+}
+
+/** Properties with the version with which they were saved. */
+export interface Versioned {
+  readonly version: number;
+}
+
+/** A node's properties, migrated to the present version and with defaults for those that were not saved. */
+export function readSaved<P extends Versioned>(defaults: P, config: NodeDef & Partial<P>): P {
+  return Object.assign({ ...defaults }, migrate(config.type, { ...config }));
+}
+
+/** The same for nodes without a status of their own: throws ERR_CONFIG if a newer version has saved them. */
+export function readCurrent<P extends Versioned>(defaults: P, config: NodeDef & Partial<P>): P {
+  const properties = readSaved(defaults, config);
+  refuseNewer(config.type, properties, { operation: "settings", surface: "config", acts: false });
+  return properties;
+}
+
+/**
+ * Throws ERR_CONFIG if a newer version of the package has saved the node: its properties may mean something else there,
+ * and a guess could act on the wrong device or save to the wrong folder.
+ */
+export function refuseNewer(type: string, { version }: Versioned, operation: Operation): void {
+  if (!isKnown(type, { version })) {
+    throw errorBeforeSending(operation, "configNewer");
   }
 }

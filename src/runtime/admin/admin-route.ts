@@ -1,8 +1,8 @@
 import type { Node, NodeAPI } from "node-red";
 import * as v from "valibot";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
-import { phrase, type FieldName, type Value } from "../../errors/interpolation.ts";
-import { deployed } from "../config/deployed.ts";
+import { type FieldName, type Value, phrase } from "../../errors/interpolation.ts";
+import { deployed } from "../config/config-choice.ts";
 import type { SettingsReader } from "../config/settings.ts";
 
 /**
@@ -118,4 +118,54 @@ export function neighbour(RED: NodeAPI, { id, z }: { readonly id: string; readon
     }
   });
   return found;
+}
+
+/** One result of Test connection, a line below the button. */
+export interface TestLine extends EditorSentence {
+  readonly state: "good" | "warning" | "bad";
+  /** Names that belong to it, in the words of the peer. */
+  readonly facts?: readonly string[];
+}
+
+/**
+ * Serves Test connection of a config node. It tests the dialog's present values, saved or not; an error becomes the
+ * last line.
+ */
+export function serveConnectionTest(
+  RED: NodeAPI,
+  type: "dimensioner-cloud" | "dimensioner-device" | "dimensioner-store",
+  test: (request: AdminRequest, signal: AbortSignal) => Promise<readonly TestLine[]>,
+): void {
+  const allowed = RED.auth.needsPermission(`${type}.write`);
+  const route = answerWith(async (request, signal) => ({
+    lines: await test(request, signal).catch((error: unknown) => [lineOfError(error)]),
+  }));
+  RED.httpAdmin.post(`/${type}/test`, allowed, route);
+}
+
+/** Converts an error of this package to a line; throws other errors again. */
+export function lineOfError(error: unknown): TestLine {
+  if (error instanceof DimensionerError) {
+    return { state: "bad", ...sayError(error) };
+  }
+  throw error;
+}
+
+export function line(state: TestLine["state"], key: string, values: EditorSentence["values"] = {}): TestLine {
+  return { state, from: "test", key, values };
+}
+
+/** Waits for work until the signal aborts: a hanging disk must not delay the response. The work itself goes on. */
+export async function orLate<T>(work: Promise<T>, signal: AbortSignal): Promise<T | "late"> {
+  const late = Promise.withResolvers<"late">();
+  const stop = (): void => late.resolve("late");
+  signal.addEventListener("abort", stop, { once: true });
+  if (signal.aborted) {
+    stop();
+  }
+  try {
+    return await Promise.race([work, late.promise]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
 }

@@ -1,26 +1,25 @@
 import type { NodeAPI } from "node-red";
 import * as v from "valibot";
-import { CloudClient } from "../../cloud/client.ts";
-import type { CloudClientOptions } from "../../cloud/options.ts";
-import { readBaseUrl } from "../../rules/addresses.ts";
+import { CloudClient, type CloudClientOptions } from "../../cloud/client.ts";
 import { DimensionerError, isDimensionerError } from "../../errors/dimensioner-error.ts";
+import type { NumberProperty } from "../../properties/property-table.ts";
+import { readBaseUrl } from "../../rules/addresses.ts";
+import { registrationCodeProblem } from "../../rules/names.ts";
+import { SettingsReader, chooseProxy, readTls } from "../config/settings.ts";
 import {
+  type TestLine,
   answerWith,
   environmentName,
   fieldFlag,
   fieldNumber,
   fieldText,
+  line,
   readBody,
   readEnvironment,
   sayError,
+  serveConnectionTest,
   untouched,
 } from "./admin-route.ts";
-import { line, serveConnectionTest, type TestLine } from "./connection-test.ts";
-import { chooseProxy } from "../config/proxy.ts";
-import type { NumberProperty } from "../../properties/property-table.ts";
-import { SettingsReader } from "../config/settings.ts";
-import { registrationCodeProblem } from "../../rules/names.ts";
-import { readTls } from "../config/tls.ts";
 
 const requestSchema = v.object({
   id: fieldText,

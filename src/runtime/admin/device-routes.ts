@@ -3,15 +3,22 @@ import type { NodeAPI } from "node-red";
 import * as v from "valibot";
 import { DeviceClient } from "../../device/client.ts";
 import type { Generation } from "../../device/generations.ts";
+import { connectProblem } from "../../errors/connect-problem.ts";
 import { DimensionerError, isDimensionerError } from "../../errors/dimensioner-error.ts";
 import type { Values } from "../../errors/interpolation.ts";
-import { connectProblem } from "../../errors/connect-problem.ts";
 import type { SentenceKey } from "../../errors/sentences.ts";
-import { fieldNumber, fieldText, readBody, readEnvironment } from "./admin-route.ts";
-import { line, serveConnectionTest, type TestLine } from "./connection-test.ts";
 import type { ChoiceProperty, NumberProperty } from "../../properties/property-table.ts";
-import { checkEcho } from "../config/echo.ts";
+import { checkEcho } from "../config/health.ts";
 import { SettingsReader } from "../config/settings.ts";
+import {
+  type TestLine,
+  fieldNumber,
+  fieldText,
+  line,
+  readBody,
+  readEnvironment,
+  serveConnectionTest,
+} from "./admin-route.ts";
 
 const requestSchema = v.object({
   id: fieldText,

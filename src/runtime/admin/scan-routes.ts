@@ -1,13 +1,13 @@
 import type { NodeAPI } from "node-red";
 import * as v from "valibot";
-import type { Scan } from "../../model/shapes.ts";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
-import { allFrames } from "../../scan/framing.ts";
+import type { Scan } from "../../model/shapes.ts";
+import { allFrames } from "../../scan/read-code.ts";
 import { readFrame, scanError } from "../../scan/read-scans.ts";
 import { chooseReference } from "../../scan/reference.ts";
 import { SettingsReader } from "../config/settings.ts";
 import { controlKey, readCodeRules } from "../scan/scan-settings.ts";
-import { answerWith, fieldText, readBody, sayError, type EditorSentence } from "./admin-route.ts";
+import { type EditorSentence, answerWith, fieldText, readBody, sayError } from "./admin-route.ts";
 
 const requestSchema = v.object({
   which: fieldText,

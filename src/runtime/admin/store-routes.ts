@@ -1,18 +1,28 @@
 import type { NodeAPI } from "node-red";
 import * as v from "valibot";
+import { hashPassword } from "../../access/logins.ts";
 import type { DatabaseLocation } from "../../database/database-location.ts";
 import type { StoreDatabases } from "../../database/store-databases.ts";
 import { fileError } from "../../media/disk.ts";
+import { longestPasswordLength, shortestPasswordLength } from "../../rules/logins.ts";
 import { filesName } from "../../vault/files-location.ts";
 import { Store } from "../../vault/store.ts";
 import { readRoots } from "../../vault/timestamp-folder.ts";
-import { deployed } from "../config/deployed.ts";
+import { deployed } from "../config/config-choice.ts";
 import { SettingsReader } from "../config/settings.ts";
-import { answerWith, environmentName, readBody, readEnvironment, untouched } from "./admin-route.ts";
-import { type TestLine, line, lineOfError, orLate, serveConnectionTest } from "./connection-test.ts";
-import { testBucket } from "./store-bucket-test.ts";
-import { testDatabase } from "./store-database-test.ts";
-import { testFolder } from "./store-folder-test.ts";
+import {
+  type TestLine,
+  answerWith,
+  environmentName,
+  line,
+  lineOfError,
+  orLate,
+  readBody,
+  readEnvironment,
+  serveConnectionTest,
+  untouched,
+} from "./admin-route.ts";
+import { testBucket, testDatabase, testFolder } from "./store-test.ts";
 import { type StoreValues, bucketOf, databaseOf, folderOf, storeValues } from "./store-values.ts";
 
 const deployedStore = v.object({
@@ -157,4 +167,18 @@ async function testFolderOf(
 ): Promise<readonly TestLine[]> {
   const read = folderOf(RED, given);
   return "problem" in read ? [lineOfError(read.problem)] : await testFolder(filesName(read), signal);
+}
+
+const requestSchema = v.object({
+  password: v.pipe(v.string(), v.minLength(shortestPasswordLength), v.maxLength(longestPasswordLength)),
+});
+
+/** The route that hashes the password of a new login, so that the dialog saves only the hash. */
+export function serveLoginHashes(RED: NodeAPI): void {
+  const allowed = RED.auth.needsPermission("dimensioner-store.write");
+  const route = answerWith(async (request) => {
+    const { password } = readBody(requestSchema, request);
+    return { hash: await hashPassword(password) };
+  });
+  RED.httpAdmin.post("/dimensioner-store/login", allowed, route);
 }

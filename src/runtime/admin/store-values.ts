@@ -1,13 +1,27 @@
 import type { NodeAPI } from "node-red";
 import * as v from "valibot";
-import { poolSize, port, retainDays } from "../../properties/store-numbers.ts";
 import type { DatabaseLocation } from "../../database/database-location.ts";
+import type { StoreSummary } from "../../database/summary.ts";
+import { poolSize, port, retainDays } from "../../properties/store-numbers.ts";
 import type { BucketLocation } from "../../vault/files-location.ts";
 import { SettingsReader } from "../config/settings.ts";
-import { readPackagesFolder } from "../store/packages-folder.ts";
-import { databaseFile, readLocation, workFolderOf } from "../store/store-choice.ts";
-import { readBucket, type BucketKeys } from "../store/store-files.ts";
-import { fieldFlag, fieldNumber, fieldText, neighbour, readEnvironment } from "./admin-route.ts";
+import {
+  type BucketKeys,
+  databaseFile,
+  readBucket,
+  readLocation,
+  readPackagesFolder,
+  workFolderOf,
+} from "../store/store-choice.ts";
+import {
+  type TestLine,
+  fieldFlag,
+  fieldNumber,
+  fieldText,
+  line,
+  neighbour,
+  readEnvironment,
+} from "./admin-route.ts";
 
 /** What the dialog of a store contains, saved or not. */
 export const storeValues = v.object({
@@ -79,4 +93,20 @@ export function databaseOf(RED: NodeAPI, given: StoreValues): DatabaseLocation {
     poolSize: reader.number("poolSize", poolSize, resolved("poolSize", String(given.poolSize))),
   };
   return readLocation(RED, id, settings, reader);
+}
+
+/** What the nodes of a store have left unfinished in its database. */
+export function unfinishedLines({
+  openJobs,
+  oldestJobAt,
+  unhandledRecords,
+}: StoreSummary): readonly TestLine[] {
+  return [
+    oldestJobAt === null
+      ? line("good", "jobsNone")
+      : line("good", "jobs", { count: openJobs, time: { time: oldestJobAt } }),
+    unhandledRecords === 0
+      ? line("good", "recordsNone")
+      : line("good", "records", { count: unhandledRecords }),
+  ];
 }

@@ -1,36 +1,33 @@
 /** Reads from a message what to archive: its media, the measurement that they belong to, and what of the message survives a restart. */
-import * as v from "valibot";
 import type { NodeAPI } from "node-red";
+import * as v from "valibot";
+import { readExpected } from "../../cloud/expected-media.ts";
+import { type Phrase, field, phrase, verbatim } from "../../errors/interpolation.ts";
+import { encodePart } from "../../http/call.ts";
+import type { GivenMedium } from "../../jobs/intake.ts";
+import { type Fields, fieldsOf } from "../../model/containers.ts";
+import type { Instrument } from "../../model/instrument.ts";
+import { type LocalMeasurement, readLocalMeasurement } from "../../model/local-measurement.ts";
+import { decodeMeasureResult } from "../../model/measure-result.ts";
+import { isJsonLonger, parseFields, recordLimits } from "../../model/parse-json.ts";
+import type { FlagProperty, NumberProperty } from "../../properties/property-table.ts";
+import { commaSeparated, layoutProblem } from "../../rules/names.ts";
 import {
-  billedSchema,
-  pictures,
-  recordingSchema,
-  scannedSchema,
   type GivenReferences,
   type Intent,
   type MeasuredBy,
   type Picture,
   type RecordedBy,
+  billedSchema,
+  pictures,
+  recordingSchema,
+  scannedSchema,
 } from "../../vault/packages/intent.ts";
 import { packageFolder } from "../../vault/packages/layout.ts";
-import { readExpected } from "../../cloud/expected-media.ts";
-import { field, phrase, verbatim, type Phrase } from "../../errors/interpolation.ts";
-import { encodePart } from "../../http/path-part.ts";
-import type { GivenMedium } from "../../jobs/intake.ts";
-import { fieldsOf, type Fields } from "../../model/containers.ts";
-import type { Instrument } from "../../model/instrument.ts";
-import { isJsonLonger } from "../../model/json-length.ts";
-import { readLocalMeasurement, type LocalMeasurement } from "../../model/local-measurement.ts";
-import { decodeMeasureResult } from "../../model/measure-result.ts";
-import { parseFields, recordLimits } from "../../model/parse-json.ts";
-import type { FlagProperty, NumberProperty } from "../../properties/property-table.ts";
-import { commaSeparated, layoutProblem } from "../../rules/names.ts";
-import { readSetting } from "../action/message-choice.ts";
-import { refuseTooDeep } from "../action/message-depth.ts";
-import type { ValueReader } from "../action/values.ts";
-import { checkNamedProperty, readNamedProperty } from "../config/property-setting.ts";
-import { SettingsReader } from "../config/settings.ts";
-import { errorBeforeSending, show, type Operation } from "../failure.ts";
+import { refuseTooDeep } from "../action/message.ts";
+import { type ValueReader, readSetting } from "../action/values.ts";
+import { SettingsReader, checkNamedProperty, readNamedProperty } from "../config/settings.ts";
+import { type Operation, errorBeforeSending, show } from "../failure.ts";
 import type { Message } from "../messages.ts";
 
 /** The properties of an archive node that define its jobs. */

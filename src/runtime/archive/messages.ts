@@ -1,26 +1,25 @@
 /** The messages of an archive node: each becomes a job or joins one, waits for it, and goes out as the job ends. */
 import type { NodeAPI } from "node-red";
-import { diskFacts } from "../../vault/archive-disk.ts";
-import { archivedFiles } from "../../vault/packages/archived-files.ts";
-import type { Intent, IntentFacts } from "../../vault/packages/intent.ts";
-import { messageOf } from "../../vault/packages/message-of-intent.ts";
 import type { CloudClient } from "../../cloud/client.ts";
 import { readExpected } from "../../cloud/expected-media.ts";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { field, phrase } from "../../errors/interpolation.ts";
 import type { DeviceSource, MediaSource } from "../../jobs/collect.ts";
-import { positionOf, type OpenJob } from "../../jobs/job-rows.ts";
-import { asideOf, type RunningJob } from "../../jobs/job.ts";
+import { type OpenJob, positionOf } from "../../jobs/job-rows.ts";
+import { type RunningJob, asideOf } from "../../jobs/job.ts";
 import type { Submission } from "../../jobs/runner.ts";
 import type { Archived } from "../../jobs/seal.ts";
 import { Semaphore } from "../../jobs/semaphore.ts";
 import type { ArchivedPackage, MediaItem } from "../../model/shapes.ts";
+import { diskFacts } from "../../vault/archive-disk.ts";
+import { archivedFiles } from "../../vault/packages/archived-files.ts";
+import type { Intent, IntentFacts } from "../../vault/packages/intent.ts";
+import { messageOf } from "../../vault/packages/message-of-intent.ts";
 import type { Job } from "../action/serve.ts";
 import type { ValueReader } from "../action/values.ts";
-import { deviceChoice, type ConfigChoice } from "../config/config-choice.ts";
-import { deployed } from "../config/deployed.ts";
+import { type ConfigChoice, deployed, deviceChoice } from "../config/config-choice.ts";
 import type { Message, Outputs } from "../messages.ts";
-import { measurementOf, readMedia, type IntentProperties, pathOf, putAt } from "./intent.ts";
+import { type IntentProperties, measurementOf, pathOf, putAt, readMedia } from "./intent.ts";
 import type { ArchiveStatus, HeldUpWarnings } from "./status.ts";
 
 interface MessagesOptions {

@@ -2,18 +2,18 @@
 import type { Node, NodeAPI } from "node-red";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { interpolate } from "../../errors/interpolation.ts";
-import { missingFrom, type FindMissing } from "../../jobs/completeness.ts";
+import { type FindMissing, missingFrom } from "../../jobs/completeness.ts";
 import type { RunningJob, RunningState } from "../../jobs/job.ts";
 import type { HeldUp } from "../../model/shapes.ts";
-import type { NodeStatus } from "../status/node-status.ts";
-import { failedKeyOf } from "../status/status-texts.ts";
 import {
+  type NodeStatus,
+  type StatusValues,
+  failedKeyOf,
   formatSizes,
   lookUp,
   translateError,
   translateStatus,
-  type StatusValues,
-} from "../status/translate.ts";
+} from "../status/node-status.ts";
 
 /** The texts in English; the catalog of the archive node has them under `status.<key>`. */
 export const archiveTexts = {

@@ -1,4 +1,4 @@
-import { readLimits } from "../../billing/tariffs/limits.ts";
+import { readLimits } from "../../billing/tariffs/calculate.ts";
 import type { RuleUnit, WeightLimit, WeightRule } from "../../billing/tariffs/rule.ts";
 import type { SettingsReader } from "../config/settings.ts";
 

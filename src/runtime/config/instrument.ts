@@ -1,12 +1,11 @@
 import type { NodeAPI } from "node-red";
 import {
-  unknownDevice,
-  unknownInstrument,
   type Instrument,
   type KnownDevice,
+  unknownDevice,
+  unknownInstrument,
 } from "../../model/instrument.ts";
-import type { ConfigNode } from "./config-node.ts";
-import { deployed } from "./deployed.ts";
+import { type ConfigNode, deployed } from "./config-choice.ts";
 import { FlowsEvent } from "./flows-event.ts";
 
 export function readInstrument(settings: {

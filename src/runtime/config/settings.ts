@@ -1,14 +1,17 @@
+import type { NodeAPI } from "node-red";
 import type { DimensionerError } from "../../errors/dimensioner-error.ts";
-import { field, phrase, type FieldName, type Phrase, type Problem } from "../../errors/interpolation.ts";
-import { flagTexts, readFlag } from "../../rules/flags.ts";
-import { readNumber, type NumberKind } from "../../rules/numbers.ts";
+import { type FieldName, type Phrase, type Problem, field, phrase } from "../../errors/interpolation.ts";
+import type { TlsOptions } from "../../http/connections.ts";
 import type {
   ChoiceProperty,
   NumberProperty,
   PropertyTable,
   Saved,
 } from "../../properties/property-table.ts";
-import { errorBeforeSending, show, type Operation } from "../failure.ts";
+import { flagTexts, readFlag } from "../../rules/flags.ts";
+import { type NumberKind, readNumber } from "../../rules/numbers.ts";
+import { type Operation, errorBeforeSending, show } from "../failure.ts";
+import { type Message, expressionProblem, readMessageProperty } from "../messages.ts";
 
 const ofConfigNode: Operation = { operation: "settings", surface: "config", acts: false };
 
@@ -130,4 +133,138 @@ function isDuration(kind: NumberKind): kind is Duration {
 
 function textOf(value: unknown): string {
   return typeof value === "string" || typeof value === "number" ? String(value) : "";
+}
+
+/** Reads the message property that a setting names. Throws ERR_CONFIG if no property can have this name. */
+export function readNamedProperty(
+  RED: NodeAPI,
+  msg: Message,
+  { field, name }: { readonly field: FieldName; readonly name: string },
+  operation: Operation,
+): unknown {
+  try {
+    return readMessageProperty(RED, msg, name);
+  } catch (error) {
+    throw new SettingsReader("node", operation).invalid(field, expressionProblem(error));
+  }
+}
+
+/** Throws ERR_CONFIG if no message property can have this name. */
+export function checkNamedProperty(
+  RED: NodeAPI,
+  { field, name }: { readonly field: FieldName; readonly name: string },
+  operation: Operation,
+): void {
+  try {
+    // Not read from an empty message: a name such as items[msg.index] can only be read from one with an index.
+    RED.util.normalisePropertyExpression(name);
+  } catch (error) {
+    throw new SettingsReader("node", operation).invalid(field, expressionProblem(error));
+  }
+}
+
+/** The core tls-config node, which adds its settings to a given object. */
+interface TlsConfig {
+  readonly valid: boolean;
+  addTLSOptions(options: TlsOptions): TlsOptions;
+}
+
+/** Reads a core tls-config node; undefined if none is selected. Throws ERR_CONFIG if it is missing or invalid. */
+export function readTls(RED: NodeAPI, id: string, settings: SettingsReader): TlsOptions | undefined {
+  if (id === "") {
+    return undefined;
+  }
+  const node: unknown = RED.nodes.getNode(id);
+  if (!isTlsConfig(node)) {
+    throw settings.invalid("tls", phrase("tlsGone"));
+  }
+  if (!node.valid) {
+    throw settings.invalid("tls", phrase("tlsInvalid"));
+  }
+  return node.addTLSOptions({});
+}
+
+function isTlsConfig(node: unknown): node is TlsConfig {
+  return typeof node === "object" && node !== null && "valid" in node && "addTLSOptions" in node;
+}
+
+/**
+ * Returns the proxy for requests to the cloud, by the rules of the core http request node: a selected http proxy node,
+ * else the environment's proxy variables, npm's among them, unless no_proxy excludes the host. Undefined: none. Throws ERR_CONFIG.
+ */
+export function chooseProxy(
+  RED: NodeAPI,
+  id: string,
+  origin: string,
+  settings: SettingsReader,
+  env: NodeJS.ProcessEnv = process.env,
+): string | undefined {
+  const { url, noProxy } = id === "" ? fromEnvironment(origin, env) : fromNode(RED, id, settings);
+  if (url === "" || isExcepted(new URL(origin), noProxy)) {
+    return undefined;
+  }
+  const proxy = URL.canParse(url) ? new URL(url) : null;
+  if (proxy === null || !/^https?:$/.test(proxy.protocol)) {
+    throw settings.invalid("proxy", phrase("proxyAddress"));
+  }
+  return proxy.href;
+}
+
+interface ProxyRules {
+  readonly url: string;
+  readonly noProxy: readonly string[];
+}
+
+function fromEnvironment(origin: string, env: NodeJS.ProcessEnv): ProxyRules {
+  const read = (...names: readonly string[]): string =>
+    names.flatMap((name) => [env[name], env[name.toUpperCase()]]).find(Boolean) ?? "";
+  const scheme = new URL(origin).protocol.slice(0, -1);
+  const own = `${scheme}_proxy`;
+  const url = read(`npm_config_${own}`, own, "npm_config_proxy", "all_proxy");
+  return {
+    url: url === "" || url.includes("://") ? url : `${scheme}://${url}`,
+    noProxy: read("npm_config_no_proxy", "no_proxy").split(/[,\s]+/),
+  };
+}
+
+function fromNode(RED: NodeAPI, id: string, settings: SettingsReader): ProxyRules {
+  const node: unknown = RED.nodes.getNode(id);
+  if (typeof node !== "object" || node === null || !("url" in node) || typeof node.url !== "string") {
+    throw settings.invalid("proxy", phrase("proxyGone"));
+  }
+  if (!URL.canParse(node.url)) {
+    throw settings.invalid("proxy", phrase("proxyAddress"));
+  }
+  const url = new URL(node.url);
+  const { username, password } = readLogin("credentials" in node ? node.credentials : undefined);
+  if (username !== "" || password !== "") {
+    url.username = encodeURIComponent(username);
+    url.password = encodeURIComponent(password);
+  }
+  const noProxy = "noproxy" in node && Array.isArray(node.noproxy) ? node.noproxy.map(String) : [];
+  return { url: url.href, noProxy };
+}
+
+function readLogin(credentials: unknown): { username: string; password: string } {
+  const read = (name: string): string => {
+    const value: unknown =
+      typeof credentials === "object" && credentials !== null ? Reflect.get(credentials, name) : undefined;
+    return typeof value === "string" ? value : "";
+  };
+  return { username: read("username"), password: read("password") };
+}
+
+/** The rules of no_proxy as Node-RED reads it: exact host, host:port, ".domain" or "*.domain" for an ending, "*" for all. */
+function isExcepted(url: URL, noProxy: readonly string[]): boolean {
+  const port = url.port === "" ? { "http:": "80", "https:": "443" }[url.protocol] : url.port;
+  return noProxy.some((entry) => {
+    const [, host = "", onlyPort] = /^(.+?)(?::(\d+))?$/.exec(entry.trim().toLowerCase()) ?? [];
+    if (host === "" || (onlyPort !== undefined && onlyPort !== port)) {
+      return false;
+    }
+    if (host === "*") {
+      return true;
+    }
+    return /^[.*]/.test(host) ? url.hostname.endsWith(host.replace(/^\*/, "")) : url.hostname === host;
+  });
 }

@@ -1,26 +1,20 @@
 import type { NodeAPI } from "node-red";
-import { FailedLogins } from "../../access/failed-logins.ts";
-import { PasswordChecks } from "../../access/passwords.ts";
+import type { AccessRules } from "../../access/gate.ts";
+import { FailedLogins, PasswordChecks, readLogins } from "../../access/logins.ts";
 import { Sessions } from "../../access/sessions.ts";
-import { isDimensionerError, type DimensionerError } from "../../errors/dimensioner-error.ts";
-import { EvidencePage } from "../../evidence/page/evidence-page.ts";
-import type { LoginMemory } from "../../evidence/page/login-requests.ts";
-import { readPageUrl } from "../../rules/addresses.ts";
-import { readPath } from "../../rules/names.ts";
+import { type DimensionerError, isDimensionerError } from "../../errors/dimensioner-error.ts";
+import { phrase } from "../../errors/interpolation.ts";
+import { EvidencePage, type LoginMemory } from "../../evidence/page/evidence-page.ts";
+import { readIpAddresses, readPageUrl } from "../../rules/addresses.ts";
+import { headerNameProblem, readPath } from "../../rules/names.ts";
 import type { Store } from "../../vault/store.ts";
-import { openOrExplain } from "../config/config-node.ts";
-import { deployed } from "../config/deployed.ts";
+import { deployed, openOrExplain } from "../config/config-choice.ts";
 import { FlowsEvent, followFlows } from "../config/flows-event.ts";
 import { SettingsReader } from "../config/settings.ts";
-import { LeasedStore } from "../evidence/leased-store.ts";
-import { LogThrottle } from "../status/log-throttle.ts";
-import { translateError, translateStatus } from "../status/translate.ts";
-import { filesOf } from "../store/packages-folder.ts";
-import type { StoreNode } from "../store/store-choice.ts";
-import { servePath } from "../web/serve-path.ts";
-import { ServedPaths } from "../web/served-paths.ts";
-import type { PackageLinks } from "../store/package-links.ts";
-import { readAccess, type AccessSettings } from "./page-access.ts";
+import { LeasedStore } from "../evidence/evidence-work.ts";
+import { LogThrottle, translateError, translateStatus } from "../status/node-status.ts";
+import { type PackageLinks, type StoreNode, filesOf } from "../store/store-choice.ts";
+import { ServedPaths, servePath } from "../web/served-paths.ts";
 
 interface PageSettings extends AccessSettings {
   /** Blank: no page. */
@@ -168,4 +162,60 @@ function readUrl(given: string): string | undefined {
     throw new SettingsReader("store").invalid("url", read.problem);
   }
   return read.url;
+}
+
+/** The settings of a store that say who may see its evidence page. */
+export interface AccessSettings {
+  readonly login: "logins" | "nodeRed" | "proxy";
+  readonly header: string;
+  readonly proxyAddresses: string;
+  readonly managers: string;
+}
+
+const settings = new SettingsReader("store");
+
+/** Reads who may see the page. Throws ERR_CONFIG if nobody can be recognized: the page is then not served at all. */
+function readAccess(RED: NodeAPI, given: AccessSettings, savedLogins: string): AccessRules {
+  const managers = given.managers
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "");
+  switch (given.login) {
+    case "logins": {
+      const logins = readLogins(savedLogins);
+      if (logins === undefined) {
+        throw settings.invalid("logins", phrase("loginsForm"));
+      }
+      if (logins.length === 0) {
+        throw settings.invalid("logins", phrase("noLogins"));
+      }
+      return { by: "logins", logins };
+    }
+    case "nodeRed": {
+      const user = nodeRedUser(RED);
+      if (user === undefined) {
+        throw settings.invalid("login", phrase("noNodeRedLogin"));
+      }
+      return { by: "nodeRed", user, managers };
+    }
+    case "proxy": {
+      const header = given.header.trim().toLowerCase();
+      const problem = header === "" ? phrase("empty") : headerNameProblem(header);
+      if (problem !== null) {
+        throw settings.invalid("header", problem);
+      }
+      const read = readIpAddresses(given.proxyAddresses);
+      if ("problem" in read) {
+        throw settings.invalid("proxyAddresses", read.problem);
+      }
+      return { by: "proxy", header, addresses: read.addresses, managers };
+    }
+  }
+}
+
+/** The user of the login that Node-RED requires for all paths of flows. */
+function nodeRedUser(RED: NodeAPI): string | undefined {
+  const login: unknown = Reflect.get(RED.settings, "httpNodeAuth");
+  const user: unknown = typeof login === "object" && login !== null ? Reflect.get(login, "user") : undefined;
+  return typeof user === "string" && user !== "" ? user : undefined;
 }

@@ -1,20 +1,30 @@
+import type { NodeAPI } from "node-red";
 import type { DatabaseLocation } from "../../database/database-location.ts";
 import type { DatabaseLease } from "../../database/store-databases.ts";
+import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import type { ExportResult, ExportTarget } from "../../evidence/export/export-packages.ts";
 import { type EvidenceSource, type Sought, demandPackages } from "../../evidence/packages.ts";
 import { withNext } from "../../evidence/report/exported-package.ts";
 import { runInThread } from "../../evidence/run-in-thread.ts";
 import { readStoreState } from "../../evidence/store-state.ts";
+import { guardedDisk } from "../../media/disk-guard.ts";
 import type { ArchiveProgress } from "../../model/archive-reports.ts";
-import type { PruneResult, StoreState, VerifyResult } from "../../model/shapes.ts";
+import type { PruneResult, StoreState, TimestampResult, VerifyResult } from "../../model/shapes.ts";
 import { packageVersion } from "../../package/package-files.ts";
-import type { Language } from "../../rules/languages.ts";
-import type { FilesLocation } from "../../vault/files-location.ts";
+import { readTimestampServer } from "../../rules/addresses.ts";
+import { type Language, languages } from "../../rules/languages.ts";
+import type { BucketLocation, FilesLocation } from "../../vault/files-location.ts";
 import type { ArchiveFiles } from "../../vault/files/archive-files.ts";
+import { openFiles } from "../../vault/files/open-files.ts";
+import type { Store } from "../../vault/store.ts";
+import { TimestampServer } from "../../vault/timestamp-server/client.ts";
+import type { readOutput } from "../action/output.ts";
 import type { Job } from "../action/serve.ts";
 import { inputProperties } from "../archive/intent.ts";
+import { SettingsReader, chooseProxy, readTls } from "../config/settings.ts";
 import type { Operation } from "../failure.ts";
 import type { Message } from "../messages.ts";
+import { languageOf } from "../status/node-status.ts";
 
 /** What one message asks for. */
 export interface EvidenceRequest extends Sought {
@@ -133,4 +143,194 @@ function showProgress(
       status.say("working", "packagesOf", { count, total });
     }
   };
+}
+
+/** As for other media: Node-RED copies a Buffer for every wire. */
+const largestBufferBytes = 256 * 1024 * 1024;
+
+/** Where an export goes, as the dialog says it. */
+export function targetOf(output: Awaited<ReturnType<typeof readOutput>>): ExportTarget {
+  return output === "buffer" ? { limitBytes: largestBufferBytes } : output;
+}
+
+/** The language that was chosen, or that of Node-RED. */
+export function languageFor(RED: NodeAPI, chosen: Language | "auto"): Language {
+  const own = languageOf(RED);
+  return chosen === "auto" ? (languages.find((one) => one === own) ?? "en-US") : chosen;
+}
+
+/** Puts an export on the message, and what was found when its packages were verified. */
+export function putExport({ msg, status }: Job, { output, verification }: ExportResult): Message {
+  const { findingCount } = verification;
+  const bytes = "content" in output ? output.content.byteLength : output.bytes;
+  if (findingCount > 0) {
+    status.say("failed", "findings", { count: findingCount });
+  } else {
+    status.say("done", "content" in output ? "fetched" : "saved", { size: { bytes } });
+  }
+  msg["verification"] = verification;
+  if ("content" in output) {
+    msg.payload = Buffer.from(output.content.buffer);
+    msg["contentType"] = "application/zip";
+    msg["filename"] = output.filename;
+  } else {
+    msg.payload = output;
+    msg["filename"] = output.path;
+  }
+  return msg;
+}
+
+/**
+ * The database and the packages of a store as one node uses them, from its first message to its close: opening the database
+ * for each message would check the whole file each time, and opening a bucket would ask for credentials and connect each time.
+ */
+export class LeasedStore {
+  readonly #store: () => Store;
+  readonly #closing = new AbortController();
+  #lease: Promise<DatabaseLease> | undefined;
+  #bucket: Promise<ArchiveFiles> | undefined;
+
+  constructor(store: () => Store) {
+    this.#store = store;
+  }
+
+  /** Rejects with ERR_STORE or ERR_CONFIG; the next call tries it again. */
+  async open(): Promise<DatabaseLease> {
+    const opening = (this.#lease ??= this.#store().lease());
+    try {
+      return await opening;
+    } catch (error) {
+      if (this.#lease === opening) {
+        this.#lease = undefined;
+      }
+      throw error;
+    } finally {
+      if (this.#closing.signal.aborted) {
+        void this.close();
+      }
+    }
+  }
+
+  /** Opens the packages of the store. Nobody else closes them. A folder is looked for each time; rejects with ERR_FILE. */
+  async openFiles(location: FilesLocation): Promise<ArchiveFiles> {
+    return location.kind === "folder"
+      ? await openFiles(location, { disk: guardedDisk(location.path) })
+      : await this.#openBucket(location);
+  }
+
+  /** Ends all requests to a bucket with ERR_CANCELLED. */
+  async close(): Promise<void> {
+    this.#closing.abort(new DimensionerError("cancelledClose", { surface: "store", operation: "evidence" }));
+    const [openedLease, openedBucket] = [this.#lease, this.#bucket];
+    this.#lease = undefined;
+    this.#bucket = undefined;
+    const bucket = await openedBucket?.catch(() => undefined);
+    await bucket?.close();
+    const lease = await openedLease?.catch(() => undefined);
+    await lease?.release();
+  }
+
+  async #openBucket(location: BucketLocation): Promise<ArchiveFiles> {
+    const { signal } = this.#closing;
+    const opening = (this.#bucket ??= openFiles(location, { signal }));
+    try {
+      return await opening;
+    } catch (error) {
+      if (this.#bucket === opening) {
+        this.#bucket = undefined;
+      }
+      throw error;
+    } finally {
+      if (signal.aborted) {
+        void this.close();
+      }
+    }
+  }
+}
+
+/** The settings of the evidence node for time stamps. */
+export interface TimestampSettings {
+  readonly server: string;
+  readonly timeoutMs: number;
+  readonly user: string;
+  /** IDs of core nodes; blank: none. */
+  readonly tls: string;
+  readonly proxy: string;
+}
+
+/** Has the newest manifest of a store time-stamped by the server of the settings. */
+export async function timestamp(
+  RED: NodeAPI,
+  request: EvidenceRequest,
+  { signal }: Job,
+  { server, timeoutMs, user, tls, proxy }: TimestampSettings,
+  password: string | undefined,
+): Promise<TimestampResult> {
+  const reader = new SettingsReader("node", request.operation);
+  const address = readTimestampServer(server, false);
+  const authority = new TimestampServer({
+    server,
+    timeoutMs,
+    user,
+    password,
+    tls: readTls(RED, tls, reader),
+    // Without a valid address, the client explains what is wrong with it.
+    proxyUrl: "problem" in address ? undefined : chooseProxy(RED, proxy, address.origin, reader),
+  });
+  try {
+    // Loaded only now: Node-RED loads this package when it starts, and few flows use time stamps.
+    const { makeTimestamp } = await import("../../evidence/make-timestamp.ts");
+    return await makeTimestamp(await sourceOf(request), authority, { roots: request.roots, signal });
+  } finally {
+    await authority.close();
+  }
+}
+
+/** Lets long actions run one after the other: several at once would only make the disk slower for all of them. */
+export class Turns {
+  #last: Promise<unknown> = Promise.resolve();
+  #waiting = 0;
+
+  /** Runs the work in its turn. A reset ends the wait, and a close also the work, with ERR_CANCELLED. */
+  async run<T>(operation: string, job: Job, work: () => Promise<T>): Promise<T> {
+    const before = this.#last;
+    const turn = Promise.withResolvers<void>();
+    this.#last = before.then(() => turn.promise);
+    try {
+      this.#waiting += 1;
+      if (this.#waiting > 1) {
+        job.status.say("waiting", "waitingInQueue", { count: this.#waiting - 1 });
+      }
+      await beforeAbort(before, operation, job);
+      return await work();
+    } catch (error) {
+      // A close also closes the database: what fails then has not failed by itself.
+      throw job.signal.aborted
+        ? new DimensionerError("cancelledClose", { surface: "disk", operation, cause: error })
+        : error;
+    } finally {
+      this.#waiting -= 1;
+      turn.resolve();
+    }
+  }
+}
+
+async function beforeAbort(
+  before: Promise<unknown>,
+  operation: string,
+  { signal, waitSignal }: Job,
+): Promise<void> {
+  const ended = AbortSignal.any([signal, waitSignal]);
+  const aborted = Promise.withResolvers<void>();
+  const abort = (): void => aborted.resolve();
+  ended.addEventListener("abort", abort);
+  try {
+    await Promise.race([before, ended.aborted ? undefined : aborted.promise]);
+  } finally {
+    ended.removeEventListener("abort", abort);
+  }
+  if (ended.aborted) {
+    const sentence = signal.aborted ? "cancelledClose" : "cancelledReset";
+    throw new DimensionerError(sentence, { surface: "disk", operation });
+  }
 }

@@ -1,9 +1,9 @@
-import { firstEnd, isCutOff, lastFrame, splitFrames, type Frame } from "../../scan/framing.ts";
+import { DimensionerError } from "../../errors/dimensioner-error.ts";
+import { type Frame, firstEnd, isCutOff, lastFrame, splitFrames } from "../../scan/read-code.ts";
 import { checkLength, mostCharacters, scanError } from "../../scan/read-scans.ts";
 import { shown } from "../../scan/reference.ts";
-import type { Job } from "../action/serve.ts";
-import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { afterLimit } from "../../time/after-limit.ts";
+import type { Job } from "../action/serve.ts";
 
 /** A message that ends with the beginning of a scan, until the next message arrives. */
 interface Open {

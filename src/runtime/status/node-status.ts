@@ -1,7 +1,11 @@
 import type { Node, NodeAPI } from "node-red";
-import { onOneLine } from "../../errors/interpolation.ts";
-import type { StatusKey } from "./status-texts.ts";
-import { languageOf, translateStatus, type StatusValues } from "./translate.ts";
+import type { DimensionerError, ErrorCode } from "../../errors/dimensioner-error.ts";
+import { type Value, inEnglish, interpolate, onOneLine, render } from "../../errors/interpolation.ts";
+import { nodeWordings } from "../../errors/sentences.ts";
+import type { MeasureResult } from "../../model/shapes.ts";
+import { formatBytes } from "../../rules/bytes.ts";
+import { fillIn } from "../../rules/fill-in.ts";
+import { NodeError } from "./node-error.ts";
 
 type StatusStyle = "working" | "waiting" | "done" | "failed";
 
@@ -107,5 +111,219 @@ export class NodeStatus {
 
   #publish({ style, text }: StatusUpdate): void {
     this.#node.status({ ...styles[style], text: onOneLine(text()).slice(0, longestText).toWellFormed() });
+  }
+}
+
+/**
+ * The texts of statuses in English, under 32 characters when filled in. The catalogs translate each under
+ * `status.<key>`, and a test holds them equal.
+ */
+export const statusTexts = {
+  measuring: "measuring",
+  sending: "sending",
+  fetching: "fetching",
+  waitingInQueue: "in queue: __count__",
+  waitingForMedia: "waiting for media",
+  waitingForVideo: "waiting for video",
+  downloading: "__done__ of __total__",
+  downloadingUnknown: "__done__",
+  done: "done",
+  started: "recording started",
+  stopped: "recording stopped",
+  cancelled: "recording cancelled",
+  recordingEnded: "recording ended",
+  repeatsIgnored: "repeats ignored: __count__",
+  saved: "saved __size__",
+  fetched: "received __size__",
+  objects: "objects: __count__",
+  items: "media: __count__",
+  reset: "queue emptied",
+  devices: "devices: __count__",
+  changedDevices: "__count__ of __total__ changed",
+  ready: "listening",
+  received: "received: __count__",
+  refusedSecret: "rejected: wrong secret",
+  refusedSecretHelp:
+    "A post was rejected because its secret is wrong. Enter the same secret in this node and in the webhook of the cloud portal.",
+  refusedRecord: "rejected: not a record",
+  undelivered: "records not delivered: __count__",
+  recordsResumed: "sent again: __count__",
+  recordsDamaged: "damaged records: __count__",
+  recordsTooOld: "unhandled for a week: __count__",
+  handled: "records handled: __count__",
+  bucketAway: "bucket not available",
+  loginRejected: "login rejected",
+  pathTaken: "path used by another node",
+  noWebServer: "httpNodeRoot is disabled",
+  evidencePage: "The evidence page is served at __path__.",
+  evidencePageOff: "The evidence page is not served: __problem__",
+  receivingScan: "receiving a scan",
+  duplicates: "duplicates dropped: __count__",
+  billedDimensional: "__count__ __unit__ (dimensional)",
+  billedActual: "__count__ __unit__ (actual)",
+  billedMinimum: "__count__ __unit__ (minimum)",
+  searching: "searching",
+  packages: "packages: __count__",
+  packagesOf: "packages: __count__ of __total__",
+  missing: "missing: __count__",
+  onHold: "on hold: __count__",
+  released: "released: __count__",
+  stamped: "time-stamped",
+  alreadyStamped: "already time-stamped",
+  verified: "as archived: __count__",
+  findings: "findings: __count__",
+  notAllChecked: "not all checked: __count__",
+  deleted: "deleted: __count__",
+  wouldDelete: "would be deleted: __count__",
+  openJobs: "open jobs: __count__",
+  reachable: "reachable",
+  notChecked: "no check possible",
+  configMissing: "config node missing",
+  configInvalid: "config node invalid",
+  configNewer: "saved by a newer version",
+} as const;
+
+/** The short causes below a red ring, by error code; catalog keys `status.failed.<code>`. */
+export const failedTexts: Readonly<Record<ErrorCode, string>> = {
+  ERR_CONFIG: "check the settings",
+  ERR_INPUT: "check the message",
+  ERR_UNREACHABLE: "no connection",
+  ERR_TIMEOUT: "no response in time",
+  ERR_CONNECTION_LOST: "connection lost",
+  ERR_UNAUTHORIZED: "token rejected",
+  ERR_WRONG_MODE: "wrong operating mode",
+  ERR_BAD_DEVICE_REFERENCE: "rejected by the cloud",
+  ERR_DEVICE_TIMEOUT: "no response from device",
+  ERR_NO_VIDEO: "no saved video",
+  ERR_NOT_FOUND: "not found",
+  ERR_HTTP: "HTTP error",
+  ERR_BAD_RESPONSE: "response not usable",
+  ERR_TOO_LARGE: "response too large",
+  ERR_MEASURE_FAILED: "measurement failed",
+  ERR_MEDIA_INCOMPLETE: "media missing",
+  ERR_QUEUE_FULL: "queue full",
+  ERR_EXPIRED: "waited too long",
+  ERR_CANCELLED: "cancelled",
+  ERR_FILE: "file not saved",
+  ERR_STORE: "database not available",
+  ERR_NOT_BILLABLE: "not billable",
+};
+
+export type StatusKey = keyof typeof statusTexts | `failed.${ErrorCode}`;
+
+/** The short cause of an error. ERR_STORE has one for each part of a store. */
+export function failedKeyOf({ code, sentence }: Pick<DimensionerError, "code" | "sentence">): StatusKey {
+  if (code === "ERR_STORE" && sentence.startsWith("bucket")) {
+    return "bucketAway";
+  }
+  if (sentence === "timestampLogin") {
+    return "loginRejected";
+  }
+  return sentence === "storeMoved" || sentence === "storeJobsOpen" ? "failed.ERR_CONFIG" : `failed.${code}`;
+}
+
+type Values = Readonly<Record<string, Value | undefined>>;
+
+/** The catalog that all nodes share is that of the device node. */
+const catalog = "@dimflow/node-red-dimensioner/dimensioner-device";
+
+/** A size in a status, shown in a suitable unit and in the format of the language. */
+interface Size {
+  readonly bytes: number;
+}
+
+export type StatusValues = Readonly<Record<string, string | number | Size>>;
+
+export function translateStatus(RED: NodeAPI, key: StatusKey, given: StatusValues = {}): string {
+  const values = formatSizes(RED, given);
+  return translate(RED, `status.${key}`, values) ?? interpolate(englishStatus(key), values);
+}
+
+/** The same values, with sizes converted to text. */
+export function formatSizes(RED: NodeAPI, given: StatusValues): Record<string, string | number> {
+  return Object.fromEntries(
+    Object.entries(given).map(([name, value]) => [
+      name,
+      typeof value === "object" ? formatBytes(value.bytes, languageOf(RED)) : value,
+    ]),
+  );
+}
+
+/** The language of the catalog in use, as `Intl` names it. */
+export function languageOf(RED: NodeAPI): string {
+  return lookUp(RED, `${catalog}:format.language`) ?? "en-US";
+}
+
+/** Converts an error to the one that flows get: in the runtime's language, with the name of the device or cloud. */
+export function translateError(RED: NodeAPI, error: DimensionerError, device?: string): NodeError {
+  const { textKey, values, details } = error;
+  // If no catalog was loaded, the text is English.
+  const { text = error.message, hint: englishHint = details.hint } = nodeWordings.get(textKey) ?? {};
+  const message = translate(RED, `errors.${textKey}`, values) ?? interpolate(text, values);
+  const hint = translate(RED, `hints.${textKey}`, values) ?? interpolate(englishHint, values);
+  return new NodeError(error, message, { ...details, ...(device === undefined ? {} : { device }), hint });
+}
+
+/** Converts a value for a sentence in the runtime's language. */
+export function translateValue(RED: NodeAPI, value: Value): string {
+  return render(value, {
+    // Without grouping, because most numbers in sentences are codes and statuses.
+    number: (number) => new Intl.NumberFormat(languageOf(RED), { useGrouping: false }).format(number),
+    phrase: (phrase) => translate(RED, phrase.phrase, phrase.values ?? {}) ?? inEnglish(phrase),
+  });
+}
+
+function translate(RED: NodeAPI, key: string, values: Values): string | undefined {
+  const text = lookUp(RED, `${catalog}:${key}`);
+  return text === undefined ? undefined : fillIn(text, values, (value) => translateValue(RED, value));
+}
+
+/**
+ * Returns a text with its placeholders; undefined if the catalog has no such key: Node-RED returns the key itself then. Node-RED does not
+ * get the values: its library would look in them for references to other texts, and search for hours behind an open "$t(".
+ */
+export function lookUp(RED: NodeAPI, key: string): string | undefined {
+  const text: unknown = RED._(key);
+  return typeof text === "string" && !text.endsWith(key.slice(key.indexOf(":") + 1)) ? text : undefined;
+}
+
+function englishStatus(key: StatusKey): string {
+  return key.startsWith("failed.")
+    ? failedTexts[key.slice("failed.".length) as ErrorCode]
+    : statusTexts[key as keyof typeof statusTexts];
+}
+
+/**
+ * Formats the size and weight of a parcel in a language: "10.3×12.1×14.5 cm, 2.5 kg"; without the weight if it would be
+ * longer than `longest`. The values are read at once, since the flow may change the result before the status is shown.
+ */
+export function formatFigures(result: MeasureResult, longest: number): (language: string) => string {
+  const { length, width, height, weight } = result;
+  const dimsUnit = result.dimsUnitOfMeasure ?? "";
+  const weightUnit = result.weightUnitOfMeasure ?? "";
+  return (language) => {
+    const format = new Intl.NumberFormat(language, { maximumFractionDigits: 2, useGrouping: false });
+    const sides = [length, width, height].map((side) => (side === null ? "?" : format.format(side)));
+    const dimensions = `${sides.join("×")} ${dimsUnit}`.trim();
+    const whole =
+      weight === null ? dimensions : `${dimensions}, ${format.format(weight)} ${weightUnit}`.trim();
+    return whole.length > longest ? dimensions : whole;
+  };
+}
+
+const pauseMs = 60_000;
+
+/** Allows one line of each kind per minute, so that a lasting problem does not fill the log. */
+export class LogThrottle {
+  readonly #saidAt = new Map<string, number>();
+
+  isDue(kind: string): boolean {
+    const now = performance.now();
+    const saidAt = this.#saidAt.get(kind);
+    if (saidAt !== undefined && now - saidAt < pauseMs) {
+      return false;
+    }
+    this.#saidAt.set(kind, now);
+    return true;
   }
 }

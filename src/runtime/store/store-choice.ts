@@ -1,18 +1,19 @@
 import { join } from "node:path";
 import type { Node, NodeAPI } from "node-red";
-import { DimensionerError } from "../../errors/dimensioner-error.ts";
-import { phrase } from "../../errors/interpolation.ts";
 import type { DatabaseLocation } from "../../database/database-location.ts";
-import { addressOfServer } from "../../database/postgres-address.ts";
-import { readPostgresTls } from "../../database/postgres-tls.ts";
-import { Store } from "../../vault/store.ts";
-import { readDatabaseHost } from "../../rules/addresses.ts";
-import { deployed } from "../config/deployed.ts";
-import type { SettingsReader } from "../config/settings.ts";
-import { readTls } from "../config/tls.ts";
-import { PackageLinks } from "./package-links.ts";
-import { errorBeforeSending, type Operation } from "../failure.ts";
+import { addressOfServer, readPostgresTls } from "../../database/postgres-address.ts";
+import { DimensionerError } from "../../errors/dimensioner-error.ts";
+import { field, phrase } from "../../errors/interpolation.ts";
 import { sha256Of } from "../../model/sha256.ts";
+import { storeFolderTypes } from "../../properties/property-table.ts";
+import { readDatabaseHost } from "../../rules/addresses.ts";
+import type { BucketLocation, FilesLocation } from "../../vault/files-location.ts";
+import { readBucketAddress } from "../../vault/s3/bucket-address.ts";
+import type { Credentials } from "../../vault/s3/credentials.ts";
+import { Store, type StoreFiles } from "../../vault/store.ts";
+import { deployed } from "../config/config-choice.ts";
+import { SettingsReader, readTls } from "../config/settings.ts";
+import { type Operation, errorBeforeSending, show } from "../failure.ts";
 
 /** Names, rights and hashed passwords of those who may see the evidence page, as JSON; the user of the database; and the keys of the bucket. */
 export interface StoreCredentials {
@@ -111,4 +112,143 @@ export function workFolderOf(RED: NodeAPI, id: string): string {
 /** The folder of the embedded databases of all stores. */
 export function databaseFolder(RED: NodeAPI): string {
   return join(RED.settings.userDir ?? process.cwd(), "dimensioner");
+}
+
+/** A bucket as a store's settings name it. */
+export interface BucketSettings {
+  readonly bucket: string;
+  readonly prefix: string;
+  readonly endpoint: string;
+  readonly region: string;
+  readonly pathStyle: boolean;
+  readonly retainDays: number;
+}
+
+/** The keys of a dialog; both are blank if they are those of the environment. */
+export interface BucketKeys {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+}
+
+interface FilesSettings extends BucketSettings {
+  readonly files: "folder" | "s3";
+}
+
+/** Reads where the packages of a store are. Throws ERR_CONFIG if its settings do not say in which bucket. */
+export function readStoreFiles(
+  RED: NodeAPI,
+  node: Node,
+  {
+    settings,
+    folder,
+    keys,
+  }: { readonly settings: FilesSettings; readonly folder: StoreFolder; readonly keys: BucketKeys },
+  reader: SettingsReader,
+): StoreFiles {
+  return settings.files === "folder"
+    ? readPackagesFolder(RED, node, folder)
+    : readBucket(settings, keys, { workFolder: workFolderOf(RED, node.id), reader });
+}
+
+/** Reads the bucket of a store. Throws ERR_CONFIG. */
+export function readBucket(
+  { bucket, prefix, endpoint, region, pathStyle, retainDays }: BucketSettings,
+  keys: BucketKeys,
+  { workFolder, reader }: { readonly workFolder: string; readonly reader: SettingsReader },
+): BucketLocation {
+  const address = readBucketAddress({ bucket, prefix, endpoint, region, isPathStyle: pathStyle });
+  if ("problem" in address) {
+    throw reader.invalid(address.field, address.problem);
+  }
+  return { kind: "s3", address, credentials: readKeys(keys, reader), workFolder, retainDays };
+}
+
+/** Null for those of the environment. */
+function readKeys(given: BucketKeys, reader: SettingsReader): Credentials | null {
+  const accessKeyId = given.accessKeyId.trim();
+  const secretAccessKey = given.secretAccessKey.trim();
+  if ((accessKeyId === "") !== (secretAccessKey === "")) {
+    throw reader.invalid(accessKeyId === "" ? "accessKeyId" : "secretAccessKey", phrase("bucketOneKey"));
+  }
+  return accessKeyId === "" ? null : { accessKeyId, secretAccessKey };
+}
+
+const ofSettings: Operation = { operation: "settings", surface: "config", acts: false };
+
+/** The folder as a flow or a dialog has it; flows are also written by hand. */
+export interface StoreFolder {
+  readonly folder: unknown;
+  readonly folderType: unknown;
+}
+
+/** Reads the folder from a store's settings. A store without one can still be used for its database. */
+export function readPackagesFolder(
+  RED: NodeAPI,
+  node: Node | null,
+  { folder, folderType }: StoreFolder,
+): StoreFiles {
+  const text = textOf(folder);
+  if (!storeFolderTypes.some((type) => type === folderType)) {
+    const values = { field: field("folder"), value: show(folderType), choices: storeFolderTypes };
+    return { problem: errorBeforeSending(ofSettings, "configChoice", values) };
+  }
+  if (text.trim() === "") {
+    return { problem: errorBeforeSending(ofSettings, "configFolder") };
+  }
+  return folderType === "str" ? { kind: "folder", path: text } : readVariables(RED, node, text);
+}
+
+/** Returns where the packages of a store are; throws ERR_CONFIG if its settings do not say it. It need not exist. */
+export function filesOf({ files }: Store, operation: Operation): FilesLocation {
+  if ("problem" in files) {
+    throw errorBeforeSending(operation, files.problem.sentence, files.problem.values);
+  }
+  return files;
+}
+
+/**
+ * Replaces variables in the text of a typed input of type env: a name, or a text with `${NAME}` in it. A variable that
+ * is not set is an error, because the rest of the text would name another folder.
+ */
+function readVariables(RED: NodeAPI, node: Node | null, text: string): StoreFiles {
+  const unset: string[] = [];
+  const read = (name: string): string => {
+    const found: unknown = node === null ? process.env[name] : RED.util.getSetting(node, name);
+    const value = textOf(found);
+    if (value.trim() === "") {
+      unset.push(name);
+    }
+    return value;
+  };
+  const marks = /\$\{([^}]+)\}/g;
+  const path = text.includes("${")
+    ? text.replace(marks, (_mark, name: string) => read(name))
+    : read(text.trim());
+  const [name] = unset;
+  return name === undefined
+    ? { kind: "folder", path }
+    : { problem: new SettingsReader("store").invalid("folder", phrase("environmentUnset", { name })) };
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+/** The addresses of a store's packages on its evidence page. */
+export class PackageLinks {
+  #page: string | undefined;
+
+  /** From now on the page is served at this address, which ends with a slash. */
+  begin(page: string): void {
+    this.#page = page;
+  }
+
+  end(): void {
+    this.#page = undefined;
+  }
+
+  /** The address of a package; null if the page is not served. */
+  to(packageId: string): string | null {
+    return this.#page === undefined ? null : `${this.#page}#package=${encodeURIComponent(packageId)}`;
+  }
 }

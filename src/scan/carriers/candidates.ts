@@ -1,6 +1,6 @@
 import type { ScanCarrier, ScanElement } from "../../model/shapes.ts";
 import { separator } from "../gs1/element-string.ts";
-import { formats, type Format } from "./formats.ts";
+import { type Format, formats } from "./formats.ts";
 
 /** The length of the longest tracking number, including the routing code in front of it. */
 const longest = Math.max(...formats.flatMap(({ lengths }) => lengths));

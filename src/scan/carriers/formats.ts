@@ -1,5 +1,142 @@
-import { gs1, luhn, modulo10, modulo37and36, modulo7, s10, weighted, type CheckDigit } from "./checks.ts";
-import { postalServices, s10Service, upsService } from "./services.ts";
+import { hasGs1CheckDigit } from "../gs1/check-digits.ts";
+
+/**
+ * Returns whether the check digit of a tracking number is correct. The serial number from which it is computed is between two
+ * indexes of the text, and the check digit is at the second one. Indexes are passed instead of parts of the text, because most
+ * numbers are compared with several formats.
+ */
+export type CheckDigit = (number: string, from: number, at: number) => boolean;
+
+/** The value of a digit. */
+const digitAt = (number: string, index: number): number => number.charCodeAt(index) - 48;
+
+/** Modulo 10, with a weight for each character from the left. The value of a letter is its ASCII code minus 3. */
+function modulo10(even: number, odd: number, prefix = ""): CheckDigit {
+  const sumOf = (text: string, from: number, to: number, first: number, second: number): number => {
+    let sum = 0;
+    for (let index = from; index < to; index++) {
+      const code = text.charCodeAt(index);
+      sum += (code < 58 ? code - 48 : (code - 3) % 10) * ((index - from) % 2 === 0 ? first : second);
+    }
+    return sum;
+  };
+  const sumOfPrefix = sumOf(prefix, 0, prefix.length, even, odd);
+  const isEvenBehind = prefix.length % 2 === 0;
+  // Leading digits that are omitted in the number have weights as well.
+  return (number, from, at) => {
+    const sum =
+      prefix === "" || number.startsWith(prefix, from)
+        ? sumOf(number, from, at, even, odd)
+        : sumOfPrefix + sumOf(number, from, at, isEvenBehind ? even : odd, isEvenBehind ? odd : even);
+    return (10 - (sum % 10)) % 10 === digitAt(number, at);
+  };
+}
+
+/** The check digit of GS1, for numbers of digits only. */
+const gs1: CheckDigit = (number, from, at) => hasGs1CheckDigit(number, from, at + 1);
+
+/** The remainder of the division by 7. */
+const modulo7: CheckDigit = (number, from, at) => Number(number.slice(from, at)) % 7 === digitAt(number, at);
+
+/** The sum of the weighted digits modulo 11, and the result modulo 10. */
+function weighted(weights: readonly number[]): CheckDigit {
+  return (number, from, at) => (weightedSum(number, from, weights) % 11) % 10 === digitAt(number, at);
+}
+
+const s10Weights = [8, 6, 4, 2, 3, 5, 9, 7];
+
+/** UPU S10: 11 minus the remainder of the division by 11; 10 becomes 0, and 11 becomes 5. */
+const s10: CheckDigit = (number, from, at) => {
+  const rest = 11 - (weightedSum(number, from, s10Weights) % 11);
+  return (rest === 10 ? 0 : rest === 11 ? 5 : rest) === digitAt(number, at);
+};
+
+/** ISO/IEC 7812: every second digit from the right is doubled. */
+const luhn: CheckDigit = (number, from, at) => {
+  let sum = digitAt(number, at);
+  for (let index = at - 1; index >= from; index--) {
+    const digit = digitAt(number, index);
+    sum += (at - index) % 2 === 1 ? digit * 2 - (digit > 4 ? 9 : 0) : digit;
+  }
+  return sum % 10 === 0;
+};
+
+/** ISO/IEC 7064, modulo 37 and 36, over digits and letters. */
+const modulo37and36: CheckDigit = (number, from, at) => {
+  let rest = 36;
+  for (let index = from; index < at; index++) {
+    rest += Number.parseInt(number.charAt(index), 36);
+    rest = (rest > 36 ? rest - 36 : rest) * 2;
+    rest = rest > 36 ? rest - 37 : rest;
+  }
+  return (37 - rest) % 36 === Number.parseInt(number.charAt(at), 36);
+};
+
+function weightedSum(number: string, from: number, weights: readonly number[]): number {
+  let sum = 0;
+  for (let index = 0; index < weights.length; index++) {
+    sum += (weights[index] ?? 0) * digitAt(number, from + index);
+  }
+  return sum;
+}
+
+const upsServices: Readonly<Record<string, string>> = {
+  "01": "Next Day Air",
+  "02": "2nd Day Air",
+  "03": "Ground",
+  "12": "3 Day Select",
+  "13": "Next Day Air Saver",
+  "15": "Next Day Air Early",
+  "22": "Ground, returns with three attempts",
+  "32": "Next Day Air Early, COD",
+  "33": "Next Day Air Early, Saturday, COD",
+  "41": "Next Day Air Early, Saturday",
+  "42": "Ground, signature required",
+  "44": "Next Day Air, Saturday",
+  "66": "Worldwide Express",
+  "72": "Ground, COD",
+  "78": "Ground, returns with one attempt",
+  "90": "Ground, returns",
+  A0: "Next Day Air Early, adult signature",
+  A1: "Next Day Air Early, Saturday, adult signature",
+  A2: "Next Day Air, adult signature",
+  A8: "Ground, adult signature",
+  A9: "Next Day Air Early, adult signature, COD",
+  AA: "Next Day Air Early, Saturday, adult signature, COD",
+  YW: "SurePost",
+};
+
+/** The service of a code that is not in the list is not known, because UPS assigns codes by country. */
+function upsService(code: string): string {
+  return upsServices[code] ?? "UPS";
+}
+
+const s10Services: readonly (readonly [RegExp, string])[] = [
+  [/^E/, "EMS"],
+  [/^L/, "Letter post express"],
+  [/^M/, "Letter post M-bag"],
+  [/^Q[A-M]/, "Letter post IBRS"],
+  [/^R/, "Letter post registered"],
+  [/^U/, "Letter post"],
+  [/^V/, "Letter post insured"],
+  [/^C/, "Parcel post"],
+  [/^H/, "Parcel post e-commerce"],
+  [/^(?:[BDNPZ]|A[V-Z]|G[AD])/, "Domestic"],
+];
+
+/** The kind of item by the first two letters of a UPU S10 number. */
+function s10Service(number: string): string {
+  return s10Services.find(([pattern]) => pattern.test(number))?.[1] ?? "UPU S10";
+}
+
+/** The countries whose postal services issue UPU S10 numbers, with two letters each. */
+const countries =
+  "AEAFAGALAMAOARATAUAZBABBBDBEBFBGBHBIBJBNBOBRBSBTBWBYBZCACDCFCGCHCICLCMCNCOCRCUCVCYCZDEDJDKDMDODZECEEEGERESETFIFJFRGA" +
+  "GBGDGEGHGMGNGQGRGTGWGYHKHNHRHTHUIDIEILINIQIRISITJMJOJPKEKGKHKIKMKNKPKRKWKZLALBLCLILKLRLSLTLULVLYMAMCMDMEMGMKMLMMMNMR" +
+  "MTMUMVMWMXMYMZNANENGNINLNONPNRNZOMPAPEPGPHPKPLPTPYQARORSRURWSASBSCSDSESGSISKSLSMSNSOSRSSSTSVSYSZTDTGTHTJTLTMTNTOTRTT" +
+  "TVTZUAUGUSUYUZVAVCVEVNVUWSYEZAZMZW";
+
+const postalServices: readonly string[] = countries.match(/../g) ?? [];
 
 /** One kind of tracking number. */
 export interface Format {

@@ -1,6 +1,6 @@
 import type { ScanElement } from "../../model/shapes.ts";
 import { isDigits } from "./check-digits.ts";
-import { readElement } from "./element.ts";
+import { readElement } from "./element-string.ts";
 import { identifierNamed, identifiers } from "./table.ts";
 
 const address = /^(?:https?|HTTPS?):\/\/[^/?#\s]+(\/[^?#\s]*)(?:\?([^#\s]*))?(?:#\S*)?$/;

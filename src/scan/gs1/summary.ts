@@ -1,5 +1,5 @@
 import type { LabelDimensions, LabelWeight, Scan, ScanElement } from "../../model/shapes.ts";
-import { shiftPoint } from "./element.ts";
+import { shiftPoint } from "./element-string.ts";
 
 type Summary = Pick<Scan, "sscc" | "gtin" | "lot" | "serial" | "expiry" | "labelDims" | "labelWeight">;
 

@@ -1,7 +1,7 @@
 import { sep } from "node:path";
+import type { EntryFacts, ReadDisk, ReadFile } from "../archive-disk.ts";
 import type { BucketAddress } from "../s3/bucket-address.ts";
 import type { Objects } from "../s3/bucket.ts";
-import type { EntryFacts, ReadDisk, ReadFile } from "../archive-disk.ts";
 import { BucketFile } from "./bucket-file.ts";
 
 /** What keys have in common as far as the next slash, as a folder has it. */

@@ -1,9 +1,8 @@
 import type { Readable } from "node:stream";
 import { isDimensionerError } from "../../errors/dimensioner-error.ts";
-import { phrase, ProblemError } from "../../errors/interpolation.ts";
-import type { Objects, OpenedObject } from "../s3/bucket.ts";
-import type { ObjectHead } from "../s3/object-head.ts";
+import { ProblemError, phrase } from "../../errors/interpolation.ts";
 import type { ReadFile } from "../archive-disk.ts";
+import type { ObjectHead, Objects, OpenedObject } from "../s3/bucket.ts";
 
 /** The first byte and the last one that are read. */
 interface Part {

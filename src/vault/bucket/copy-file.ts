@@ -1,7 +1,7 @@
+import { type ReadDisk, plainDisk } from "../archive-disk.ts";
+import { type FoundFile, hashFile, openPlain } from "../packages/package-files.ts";
 import type { Objects } from "../s3/bucket.ts";
-import type { Stored, StoreOptions } from "../s3/store-object.ts";
-import { plainDisk, type ReadDisk } from "../archive-disk.ts";
-import { hashFile, openPlain, type FoundFile } from "../packages/package-files.ts";
+import type { StoreOptions, Stored } from "../s3/store-object.ts";
 
 /** How often a file is measured again that grows while it is copied. */
 const mostTries = 3;

@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { sha256Of } from "../../model/sha256.ts";
+import { holdName, manifestFileName, plainDisk } from "../archive-disk.ts";
+import { type Manifest, filesOf } from "../packages/manifest.ts";
+import { hashFile } from "../packages/package-files.ts";
 import type { Bucket } from "../s3/bucket.ts";
 import type { StoreOptions } from "../s3/store-object.ts";
-import { holdName, manifestFileName, plainDisk } from "../archive-disk.ts";
-import { filesOf, type Manifest } from "../packages/manifest.ts";
-import { hashFile } from "../packages/package-files.ts";
 import { copyAnyFile, copyFile } from "./copy-file.ts";
 
 /** A package in a folder. */

@@ -1,6 +1,5 @@
-import type { Objects } from "../s3/bucket.ts";
-import type { ListedObject } from "../s3/listing.ts";
 import { manifestFileName } from "../archive-disk.ts";
+import type { ListedObject, Objects } from "../s3/bucket.ts";
 import { keyOf, pathOf } from "./bucket-disk.ts";
 
 /** A folder of a bucket with what is directly in it. */

@@ -1,6 +1,6 @@
+import { stateFolderName } from "../archive-disk.ts";
 import type { Objects } from "../s3/bucket.ts";
 import { sourceOf } from "../s3/store-object.ts";
-import { stateFolderName } from "../archive-disk.ts";
 
 /** What people read who find the object. */
 const content = `${JSON.stringify({ note: "The packages here are an archive of their own, also if there is another one around it." })}\n`;

@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import type { Objects } from "../s3/bucket.ts";
-import { sourceOf } from "../s3/store-object.ts";
 import { holdName, manifestFileName } from "../archive-disk.ts";
-import { keyOf, type BucketDisk } from "../bucket/bucket-disk.ts";
+import { type BucketDisk, keyOf } from "../bucket/bucket-disk.ts";
 import { BucketFile } from "../bucket/bucket-file.ts";
 import { openPlain } from "../packages/package-files.ts";
-import { nothingElse, type ArchiveFiles, type SentFile } from "./archive-files.ts";
+import type { Objects } from "../s3/bucket.ts";
+import { sourceOf } from "../s3/store-object.ts";
+import { type ArchiveFiles, type SentFile, nothingElse } from "./archive-files.ts";
 import { encodeLine, logObjectTime } from "./checked-lines.ts";
 import { blocksOf, wholeOf } from "./sent-file.ts";
 

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
-import { phrase, ProblemError } from "../../errors/interpolation.ts";
+import { ProblemError, phrase } from "../../errors/interpolation.ts";
 import { listLimits, parseJson } from "../../model/parse-json.ts";
-import { namesIn, writeWhole, type ArchiveDisk, type ReadDisk, type ReadFile } from "../archive-disk.ts";
+import { type ArchiveDisk, type ReadDisk, type ReadFile, namesIn, writeWhole } from "../archive-disk.ts";
 import { openPlain } from "../packages/package-files.ts";
 
 const newline = 0x0a;

@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { dirname, join, relative, sep } from "node:path";
 import { systemCode } from "../../media/disk.ts";
-import { syncFolder } from "../../media/target-folder.ts";
+import { syncFolder } from "../../media/place-file.ts";
 import {
+  type ArchiveDisk,
   diskFacts,
   holdName,
   makeStateFolder,
@@ -10,10 +11,9 @@ import {
   removeTree,
   stateFolderName,
   writeDurably,
-  type ArchiveDisk,
 } from "../archive-disk.ts";
 import { openPlain } from "../packages/package-files.ts";
-import { nothingElse, type ArchiveFiles, type SentFile } from "./archive-files.ts";
+import { type ArchiveFiles, type SentFile, nothingElse } from "./archive-files.ts";
 import { addLines } from "./checked-lines.ts";
 import { wholeOf } from "./sent-file.ts";
 

@@ -1,9 +1,9 @@
-import { checkRoot } from "../../media/target-folder.ts";
+import { checkRoot } from "../../media/place-file.ts";
+import { type ArchiveDisk, asFileError, diskFacts, plainDisk } from "../archive-disk.ts";
+import type { BucketLocation, FilesLocation } from "../files-location.ts";
 import { isS3Url, readS3Url } from "../s3/bucket-address.ts";
 import type { Credentials } from "../s3/credentials.ts";
 import type { BucketOptions } from "../s3/requests.ts";
-import type { BucketLocation, FilesLocation } from "../files-location.ts";
-import { asFileError, diskFacts, plainDisk, type ArchiveDisk } from "../archive-disk.ts";
 import type { ArchiveFiles } from "./archive-files.ts";
 import type { BucketFiles } from "./bucket-files.ts";
 import { FolderFiles } from "./folder-files.ts";

@@ -1,10 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import * as v from "valibot";
-import { JsonLimitError, parseJson, recordLimits } from "../../model/parse-json.ts";
-import { databaseText, type DatabaseLocation } from "../../database/database-location.ts";
-import type { BucketLocation, FilesLocation } from "../files-location.ts";
+import { type DatabaseLocation, databaseText } from "../../database/database-location.ts";
 import { isPostgresUrl, readPostgresUrl } from "../../database/postgres-address.ts";
+import { JsonLimitError, parseJson, recordLimits } from "../../model/parse-json.ts";
+import type { BucketLocation, FilesLocation } from "../files-location.ts";
 import { namedFiles } from "./open-files.ts";
 
 const aText = v.pipe(v.string("must be a text"), v.nonEmpty("must not be blank"));

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { listLimits, parseJson } from "../../model/parse-json.ts";
 import { measurementFileName, rawFileName } from "../archive-disk.ts";
-import { itemSources, mediaRules, pictures, recordingSchema, billedSchema, scannedSchema } from "./intent.ts";
+import { billedSchema, itemSources, mediaRules, pictures, recordingSchema, scannedSchema } from "./intent.ts";
 
 /** A schema with what it means, for docs/manifest.schema.json, which is made from here (tools/write-docs). */
 function described<const TSchema extends v.GenericSchema>(meaning: string, schema: TSchema) {

@@ -1,8 +1,8 @@
-import { always, type Database, type Row, type SqlValue, type Statement } from "../../database/database.ts";
-import { indexedText } from "../../database/indexed-text.ts";
+import { type Database, type Row, type SqlValue, type Statement, always } from "../../database/database.ts";
+import { indexedText } from "../../database/schema.ts";
 import { indexedSize } from "./indexed-size.ts";
 import type { PlacedPackage } from "./intent.ts";
-import { filesOf, type Manifest } from "./manifest.ts";
+import { type Manifest, filesOf } from "./manifest.ts";
 
 /** A package as it is in the index. */
 export interface IndexedPackage extends PlacedPackage {

@@ -1,19 +1,19 @@
 import { join } from "node:path";
-import { inEnglish, type Problem } from "../../errors/interpolation.ts";
-import { syncFolder } from "../../media/target-folder.ts";
+import { type Problem, inEnglish } from "../../errors/interpolation.ts";
+import { syncFolder } from "../../media/place-file.ts";
+import { sha256Of } from "../../model/sha256.ts";
+import { packageVersion } from "../../package/package-files.ts";
 import {
+  type ArchiveDisk,
   diskFacts,
   manifestFileName,
   measurementFileName,
   rawFileName,
   writeDurably,
-  type ArchiveDisk,
 } from "../archive-disk.ts";
-import { packageVersion } from "../../package/package-files.ts";
 import type { IntentFacts, IntentTexts, PlacedPackage, RecordedBy, StoredItem } from "./intent.ts";
-import { writeManifest, type Expected, type LeftOut, type Manifest } from "./manifest.ts";
+import { type Expected, type LeftOut, type Manifest, writeManifest } from "./manifest.ts";
 import { measuredIn } from "./measurement-fields.ts";
-import { sha256Of } from "../../model/sha256.ts";
 
 /** Whether a package has everything that was expected. */
 export interface Completeness {

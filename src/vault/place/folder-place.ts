@@ -1,14 +1,14 @@
 import { dirname, join } from "node:path";
-import { fileError, systemCode } from "../../media/disk.ts";
-import { makeSubfolders, syncFolder } from "../../media/target-folder.ts";
-import { asFileError, diskFacts, exists, manifestFileName, type ArchiveDisk } from "../archive-disk.ts";
 import { always } from "../../database/database.ts";
+import { fileError, systemCode } from "../../media/disk.ts";
+import { makeSubfolders, syncFolder } from "../../media/place-file.ts";
+import { type ArchiveDisk, asFileError, diskFacts, exists, manifestFileName } from "../archive-disk.ts";
 import type { FolderFiles } from "../files/folder-files.ts";
 import type { PlacedPackage } from "../packages/intent.ts";
 import { numberedFolder } from "../packages/layout.ts";
 import type { Manifest } from "../packages/manifest.ts";
-import { indexPackage, type IndexKeys } from "../packages/package-index.ts";
 import { loadManifest } from "../packages/package-files.ts";
+import { type IndexKeys, indexPackage } from "../packages/package-index.ts";
 import { findAt, findPackage, outsidePackages, seekPackage, spelledOnDisk } from "./folder-packages.ts";
 import type {
   FoundPackage,

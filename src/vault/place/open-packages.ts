@@ -1,9 +1,9 @@
 import { mkdir } from "node:fs/promises";
-import { DimensionerError } from "../../errors/dimensioner-error.ts";
-import { checkRoot } from "../../media/target-folder.ts";
 import type { DatabaseLease } from "../../database/store-databases.ts";
+import { DimensionerError } from "../../errors/dimensioner-error.ts";
+import { checkRoot } from "../../media/place-file.ts";
+import { type ArchiveDisk, asFileError, diskFacts } from "../archive-disk.ts";
 import type { FilesLocation } from "../files-location.ts";
-import { asFileError, diskFacts, type ArchiveDisk } from "../archive-disk.ts";
 import { FolderFiles } from "../files/folder-files.ts";
 import { openBucketFiles } from "../files/open-files.ts";
 import { FolderPlace } from "./folder-place.ts";

@@ -1,8 +1,8 @@
 import { isIP } from "node:net";
-import type { Environment } from "./credentials.ts";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { readBucketEndpoint, readBucketName, readPrefix } from "../../rules/buckets.ts";
 import type { Problem } from "../../rules/problem.ts";
+import type { Environment } from "./credentials.ts";
 
 /** Where a bucket of an S3-compatible object store is. It contains no credentials. */
 export interface BucketAddress {

@@ -1,12 +1,31 @@
+import { randomUUID } from "node:crypto";
 import type { Readable } from "node:stream";
-import { phrase, ProblemError } from "../../errors/interpolation.ts";
+import { ProblemError, phrase } from "../../errors/interpolation.ts";
+import { sha256Of } from "../../model/sha256.ts";
 import type { BucketAddress } from "./bucket-address.ts";
-import { bucketError, BucketRefusal, isMissing, isUnsupported, notS3 } from "./failures.ts";
-import { PageMarks, pageOf, type ListedObject, type Page } from "./listing.ts";
-import { headOf, partOf, type ObjectHead } from "./object-head.ts";
-import { BucketRequests, type BucketOptions, type BucketRequest } from "./requests.ts";
-import { endUpload, storeObject, type Stored, type StoreOptions, type UploadSource } from "./store-object.ts";
-import { childrenOf, childText, readXml, type XmlElement } from "./xml.ts";
+import {
+  type BucketOptions,
+  BucketRefusal,
+  type BucketRequest,
+  BucketRequests,
+  type XmlElement,
+  bucketError,
+  childText,
+  childrenOf,
+  isMissing,
+  isUnsupported,
+  notS3,
+  readXml,
+} from "./requests.ts";
+import {
+  type StoreOptions,
+  type Stored,
+  type UploadSource,
+  endUpload,
+  sha256Header,
+  sourceOf,
+  storeObject,
+} from "./store-object.ts";
 
 /** An object that is being read. */
 export interface OpenedObject extends ObjectHead {
@@ -237,4 +256,154 @@ export class Bucket {
       throw this.explain(operation, error);
     }
   }
+}
+
+/** An entry of a listing. */
+export interface ListedObject {
+  readonly key: string;
+  readonly bytes: number;
+  /** When it was stored, by the clock of the object store, in milliseconds since 1970. */
+  readonly storedAtMs: number;
+}
+
+export interface Page {
+  readonly objects: readonly ListedObject[];
+  /** What asks for the next page; undefined for the last one. */
+  readonly next: string | undefined;
+}
+
+/**
+ * Reads a page of a listing. Objects are removed because of their keys, and what is not listed counts as missing: so an answer
+ * with other keys, or with pages that cannot be asked for, is none. Throws ProblemError.
+ */
+function pageOf(
+  answer: XmlElement,
+  { prefix, token }: { readonly prefix: string; readonly token: string },
+): Page {
+  // Some stores do not encode keys, and do not say so.
+  const isEncoded = childText(answer, "EncodingType") === "url";
+  const objects = childrenOf(answer, "Contents").map((one) => {
+    const key = childText(one, "Key") ?? "";
+    return {
+      key: isEncoded ? decodeURIComponent(key.replaceAll("+", " ")) : key,
+      bytes: Number(childText(one, "Size")),
+      storedAtMs: Date.parse(childText(one, "LastModified") ?? ""),
+    };
+  });
+  const next =
+    childText(answer, "IsTruncated") === "true"
+      ? (childText(answer, "NextContinuationToken") ?? token)
+      : undefined;
+  const isListing = answer.name === "ListBucketResult" && objects.every(({ key }) => key.startsWith(prefix));
+  return isListing && next !== token ? { objects, next } : notS3();
+}
+
+/**
+ * Notices when a listing goes round in a circle: the marks of its pages come again. Only one of them is kept, another one after
+ * twice as many pages each time, which every circle comes back to.
+ */
+class PageMarks {
+  #kept: string | undefined;
+  #pages = 1;
+  #left = 1;
+
+  /** Throws ProblemError if this mark, which asks for the next page, was there before. */
+  add(mark: string): void {
+    if (mark === this.#kept) {
+      notS3();
+    }
+    this.#left -= 1;
+    if (this.#left === 0) {
+      this.#kept = mark;
+      this.#pages *= 2;
+      this.#left = this.#pages;
+    }
+  }
+}
+
+/** What a bucket says of an object. */
+export interface ObjectHead {
+  readonly bytes: number;
+  /** Changes with the content; blank if the object store has none. */
+  readonly etag: string;
+  /** SHA-256 of the content, lower-case hexadecimal, as its writer has noted it; undefined if it has not. */
+  readonly sha256: string | undefined;
+  /**
+   * Until when it is protected from being deleted (Object Lock), as far as the object store says so, in milliseconds since 1970:
+   * infinite for a legal hold, 0 if it is not.
+   */
+  readonly retainedUntilMs: number;
+}
+
+type HeaderFields = Readonly<Record<string, string | string[] | undefined>>;
+
+/** Throws ProblemError if the answer does not say how long the object is. */
+function headOf(headers: HeaderFields): ObjectHead {
+  const sha256 = headers[sha256Header];
+  const bytes = Number(headers["content-length"] ?? Number.NaN);
+  if (!Number.isSafeInteger(bytes)) {
+    // Without its length, an object that was cut off could not be told from a whole one.
+    return notS3();
+  }
+  return {
+    bytes,
+    etag: String(headers["etag"] ?? ""),
+    sha256: typeof sha256 === "string" ? sha256 : undefined,
+    retainedUntilMs: retainedUntil(headers),
+  };
+}
+
+/**
+ * Where a part of an object begins that was sent, and the length of the whole object; undefined if the answer does not say it.
+ */
+function partOf(headers: HeaderFields): { readonly from: number; readonly total: number } | undefined {
+  const [, from, total] = /^bytes (\d+)-\d+\/(\d+)$/.exec(String(headers["content-range"] ?? "")) ?? [];
+  return from === undefined ? undefined : { from: Number(from), total: Number(total) };
+}
+
+function retainedUntil(headers: HeaderFields): number {
+  if (headers["x-amz-object-lock-legal-hold"] === "ON") {
+    return Infinity;
+  }
+  const untilMs = Date.parse(String(headers["x-amz-object-lock-retain-until-date"] ?? ""));
+  return Number.isNaN(untilMs) ? 0 : untilMs;
+}
+
+/** What a bucket can do besides storing objects. */
+export interface BucketAbilities {
+  /** Whether an object can be stored only if there is none of its name. */
+  readonly isConditional: boolean;
+  /** Whether objects can be protected from being deleted (Object Lock); null if it is not known. */
+  readonly hasLock: boolean | null;
+}
+
+/** How the name of the object begins. One that cannot be removed, because the test was ended, is removed by its name a day later. */
+export const probeName = "test-";
+
+/**
+ * Stores, lists, reads and deletes an object whose key begins with the prefix, and finds out what the bucket can do. Nothing
+ * remains. Rejects with ERR_STORE.
+ */
+export async function probeBucket(bucket: Objects, prefix: string): Promise<BucketAbilities> {
+  const key = `${prefix}${probeName}${randomUUID()}`;
+  let abilities: BucketAbilities;
+  try {
+    await bucket.store(key, sourceOf("first"), { isNew: true });
+    const again = await bucket.store(key, sourceOf("second"), { isNew: true });
+    const content = again === "exists" ? "first" : "second";
+    const keys: string[] = [];
+    for await (const page of bucket.list(key)) {
+      keys.push(...page.map((one) => one.key));
+    }
+    const head = await bucket.head(key);
+    if (keys.join() !== key || head?.sha256 !== sha256Of(content)) {
+      throw bucket.explain("test", new ProblemError(phrase("bucketNotS3")));
+    }
+    abilities = { isConditional: again === "exists", hasLock: await bucket.hasLock() };
+  } catch (error) {
+    await bucket.remove(key).catch(() => undefined);
+    throw error;
+  }
+  await bucket.remove(key);
+  return abilities;
 }

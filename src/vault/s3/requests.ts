@@ -1,11 +1,13 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { AwsV4Signer } from "aws4fetch";
 import type { Dispatcher, EnvHttpProxyAgent } from "undici";
-import type { BucketAddress } from "./bucket-address.ts";
-import { CredentialChain } from "./credential-chain.ts";
-import type { Credentials } from "./credentials.ts";
+import { connectProblem, isNotTls, isUntrusted } from "../../errors/connect-problem.ts";
+import { DimensionerError } from "../../errors/dimensioner-error.ts";
+import { ProblemError, type Values, phrase, problemOf } from "../../errors/interpolation.ts";
+import type { SentenceKey } from "../../errors/sentences.ts";
 import { sha256Of } from "../../model/sha256.ts";
-import { isExpired, mayPass, notS3, BucketRefusal } from "./failures.ts";
+import type { BucketAddress } from "./bucket-address.ts";
+import { CredentialChain, type Credentials } from "./credentials.ts";
 
 /** A request to a bucket. */
 export interface BucketRequest {
@@ -193,4 +195,245 @@ function encode(text: string): string {
     /[!'()*]/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   );
+}
+
+/** The answer of an object store that has refused a request, or could not serve it. */
+export class BucketRefusal extends Error {
+  readonly status: number;
+  /** S3's own, such as `NoSuchBucket`; blank if the answer has none. */
+  readonly code: string;
+  /** The time of the object store's clock; NaN if it has not said it. */
+  readonly storeTimeMs: number;
+  /** The bucket's region, where that is what was wrong. */
+  readonly region: string | undefined;
+
+  /** Whether a request to read was answered as if nothing were there, but not by an object store: something else was reached. */
+  readonly isStray: boolean;
+
+  constructor(status: number, headers: Readonly<Record<string, unknown>>, text: string, method?: string) {
+    const xml = readXml(text);
+    const code = childText(xml, "Code") ?? "";
+    const said = childText(xml, "Message");
+    super([code === "" ? `HTTP ${status}` : code, said].filter(Boolean).join(": "));
+    this.status = status;
+    this.code = code;
+    this.isStray = status === 404 && code === "" && method === "GET";
+    this.storeTimeMs = Date.parse(String(headers["date"]));
+    const region = headers["x-amz-bucket-region"] ?? childText(xml, "Region");
+    this.region = typeof region === "string" ? region : undefined;
+  }
+}
+
+const sentenceOfCode: ReadonlyMap<string, SentenceKey> = new Map([
+  ["NoSuchBucket", "bucketMissing"],
+  // Of a listing: the endpoint has the name of the bucket, too.
+  ["NoSuchKey", "bucketMissing"],
+  ["RequestTimeTooSkewed", "bucketClock"],
+  ["ExpiredToken", "bucketExpired"],
+  ["ExpiredTokenException", "bucketExpired"],
+  ["TokenRefreshRequired", "bucketExpired"],
+  ["PermanentRedirect", "bucketRegion"],
+  ["AuthorizationHeaderMalformed", "bucketRegion"],
+]);
+
+/** The request was too slow, or another one for the same object ran at the same time. */
+const passingCodes: ReadonlySet<string> = new Set([
+  "ConditionalRequestConflict",
+  "OperationAborted",
+  "RequestTimeout",
+]);
+/** How object stores say that an object must not be deleted: S3 has no code for it. */
+const protection = /object ?lock|\bworm\b|immutab|protected|retention|retained|(?:legal|active) ?hold/i;
+/** How they say that a bucket has no Object Lock, and not that a request needs something else because of it. */
+const noLock =
+  /(?:missing|without|no|not have) (?:an? )?object ?lock|object ?lock (?:is )?(?:disabled|not (?:configured|enabled|supported))/i;
+const busyStatus: ReadonlySet<number> = new Set([429, 503]);
+const brokenStatus: ReadonlySet<number> = new Set([500, 502, 504]);
+
+/** Whether the same request may succeed a moment later. */
+export function mayPass(error: unknown): boolean {
+  if (error instanceof BucketRefusal) {
+    return error.isStray || isBroken(error) || isBusy(error) || passingCodes.has(error.code);
+  }
+  return !(error instanceof DimensionerError || error instanceof ProblemError);
+}
+
+/**
+ * Whether there is no such object or upload. A missing bucket is another matter, and so is a proxy that does not reach the object
+ * store; the answer to HEAD, which has no body, cannot tell.
+ */
+export function isMissing(error: unknown): boolean {
+  return (
+    error instanceof BucketRefusal && error.status === 404 && error.code !== "NoSuchBucket" && !error.isStray
+  );
+}
+
+/** Whether the object store does not have this kind of request. */
+export function isUnsupported(error: unknown): boolean {
+  return error instanceof BucketRefusal && (error.status === 405 || error.status === 501);
+}
+
+/** Whether temporary credentials have ended. */
+function isExpired(error: unknown): boolean {
+  return error instanceof BucketRefusal && sentenceOf(error) === "bucketExpired";
+}
+
+/** Throws the ProblemError for an answer as no S3-compatible store gives it. */
+export function notS3(): never {
+  throw new ProblemError(phrase("bucketNotS3"));
+}
+
+/** Creates the ERR_STORE for a request that has failed for good. */
+export function bucketError(address: BucketAddress, operation: string, error: unknown): DimensionerError {
+  if (error instanceof DimensionerError) {
+    return error;
+  }
+  const facts = { surface: "store", operation, cause: error } as const;
+  const values: Values = { path: address.name, name: address.bucket, host: address.origin };
+  if (error instanceof ProblemError) {
+    return new DimensionerError("bucketFailed", facts, { ...values, problem: error.problem });
+  }
+  if (!(error instanceof BucketRefusal)) {
+    return new DimensionerError(connectSentence(error), facts, { ...values, problem: connectProblem(error) });
+  }
+  const offMs = Math.abs(Date.now() - error.storeTimeMs);
+  const count = Number.isNaN(offMs) ? 15 : Math.max(1, Math.round(offMs / 60_000));
+  const problem = problemOf(error);
+  const isProtected = operation === "delete" && isRefused(error) && protection.test(error.message);
+  return new DimensionerError(isProtected ? "bucketProtected" : sentenceOf(error), facts, {
+    ...values,
+    problem,
+    count,
+    value: error.region ?? "?",
+  });
+}
+
+function connectSentence(error: unknown): SentenceKey {
+  if (isNotTls(error)) {
+    return "bucketNotTls";
+  }
+  return isUntrusted(error) ? "bucketTls" : "bucketUnreachable";
+}
+
+function sentenceOf(error: BucketRefusal): SentenceKey {
+  const known = sentenceOfCode.get(error.code);
+  if (known === "bucketRegion" || (known === undefined && error.status === 301)) {
+    return error.region === undefined ? "bucketFailed" : "bucketRegion";
+  }
+  if (known !== undefined) {
+    return known;
+  }
+  if (noLock.test(error.message)) {
+    return "bucketNoLock";
+  }
+  if (isDenied(error)) {
+    return "bucketDenied";
+  }
+  return isBusy(error) ? "bucketBusy" : "bucketFailed";
+}
+
+function isDenied({ status }: BucketRefusal): boolean {
+  return status === 401 || status === 403;
+}
+
+/** As object stores answer what they could serve. */
+function isRefused({ status }: BucketRefusal): boolean {
+  return status === 400 || status === 403 || status === 409;
+}
+
+function isBusy({ status, code }: BucketRefusal): boolean {
+  return busyStatus.has(status) || code === "SlowDown";
+}
+
+function isBroken({ status, code }: BucketRefusal): boolean {
+  return brokenStatus.has(status) || code === "InternalError";
+}
+
+/** An element of the XML that an object store sends. Attributes are left out: S3 uses none that matter. */
+export interface XmlElement {
+  readonly name: string;
+  readonly text: string;
+  readonly children: readonly XmlElement[];
+}
+
+/** S3 nests its answers four levels deep at most. */
+const deepest = 16;
+const entities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
+const tag = /^(\/?)([\w:.-]+).*?(\/?)$/s;
+
+interface Open {
+  name: string;
+  text: string;
+  children: XmlElement[];
+}
+
+/**
+ * Reads the root element; undefined if the text is not well-formed XML as S3 writes it. The time that it takes depends on the
+ * length of the text only, whatever a server sends.
+ */
+export function readXml(text: string): XmlElement | undefined {
+  const top: Open = { name: "", text: "", children: [] };
+  const open: Open[] = [top];
+  for (let at = 0; at < text.length;) {
+    const inner = open.at(-1);
+    const start = text.indexOf("<", at);
+    if (inner === undefined || open.length > deepest) {
+      return undefined;
+    }
+    inner.text += decode(text.slice(at, start < 0 ? text.length : start));
+    if (start < 0) {
+      break;
+    }
+    const end = text.indexOf(">", start);
+    if (end < 0 || !readTag(text.slice(start + 1, end), inner, open)) {
+      return undefined;
+    }
+    at = end + 1;
+  }
+  return open.length === 1 && top.children.length === 1 ? top.children[0] : undefined;
+}
+
+/** Opens or closes an element. False if that is not possible here. */
+function readTag(content: string, inner: Open, open: Open[]): boolean {
+  if (/^[?!]/.test(content)) {
+    return true;
+  }
+  const [, slash, name, isEmpty] = tag.exec(content) ?? [];
+  if (name === undefined) {
+    return false;
+  }
+  if (slash === "/") {
+    return open.length > 1 && open.pop()?.name === name;
+  }
+  const element: Open = { name, text: "", children: [] };
+  inner.children.push(element);
+  if (isEmpty !== "/") {
+    open.push(element);
+  }
+  return true;
+}
+
+/** The text of the first child with this name; undefined if there is none. */
+export function childText(element: XmlElement | undefined, name: string): string | undefined {
+  return element?.children.find((child) => child.name === name)?.text;
+}
+
+/** The children with this name. */
+export function childrenOf(element: XmlElement | undefined, name: string): XmlElement[] {
+  return element?.children.filter((child) => child.name === name) ?? [];
+}
+
+/** Text for XML. */
+export function escapeXml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+function decode(text: string): string {
+  return text.replace(/&(?:#x([\da-f]{1,6})|#(\d{1,7})|(\w+));/gi, (whole, hex, decimal, name) => {
+    const code = hex === undefined ? Number(decimal) : Number.parseInt(String(hex), 16);
+    if (name !== undefined) {
+      return entities[String(name)] ?? whole;
+    }
+    return code <= 0x10_ff_ff ? String.fromCodePoint(code) : whole;
+  });
 }

@@ -1,9 +1,17 @@
 import { createHash } from "node:crypto";
-import { phrase, ProblemError } from "../../errors/interpolation.ts";
+import { ProblemError, phrase } from "../../errors/interpolation.ts";
 import { sha256Of } from "../../model/sha256.ts";
-import { BucketRefusal, isMissing, isUnsupported, mayPass, notS3 } from "./failures.ts";
-import type { BucketRequests } from "./requests.ts";
-import { childText, escapeXml, readXml } from "./xml.ts";
+import {
+  BucketRefusal,
+  type BucketRequests,
+  childText,
+  escapeXml,
+  isMissing,
+  isUnsupported,
+  mayPass,
+  notS3,
+  readXml,
+} from "./requests.ts";
 
 /** The content of an object that is to be stored. */
 export interface UploadSource {

@@ -4,8 +4,7 @@ import type { Read } from "../../http/call.ts";
 import { CommandQueues } from "../../http/command-queue.ts";
 import type { TlsOptions } from "../../http/connections.ts";
 import { callFailure } from "../../http/failures.ts";
-import { readResponse } from "../../http/read.ts";
-import { defaultQueueRules, Transport } from "../../http/transport.ts";
+import { Transport, defaultQueueRules, readResponse } from "../../http/transport.ts";
 import { readTimestampServer } from "../../rules/addresses.ts";
 
 /** A server that signs time stamps (RFC 3161), and how it is reached. */

@@ -1,16 +1,14 @@
 import {
+  type VerifyKeyObjectInput,
+  type X509Certificate,
   constants,
   createHash,
   verify as verifySignature,
-  type VerifyKeyObjectInput,
-  type X509Certificate,
 } from "node:crypto";
-import { phrase, ProblemError, verbatim } from "../../errors/interpolation.ts";
+import { ProblemError, phrase, verbatim } from "../../errors/interpolation.ts";
 import { checkSigner, findRoot, nameOf, readCertificate } from "./certificates.ts";
-import { algorithmOf, itemsOf, octetsOf, oidOf, wrongForm, type Block } from "./der.ts";
-import { readResponse, type Signer, type TimestampToken } from "./token.ts";
-import { digests } from "./token.ts";
-import type { TimestampRequest } from "./request.ts";
+import { type Block, algorithmOf, itemsOf, octetsOf, oidOf, wrongForm } from "./der.ts";
+import { type Signer, type TimestampRequest, type TimestampToken, digests, readResponse } from "./token.ts";
 
 const contentTypeAttribute = "1.2.840.113549.1.9.3";
 const digestAttribute = "1.2.840.113549.1.9.4";

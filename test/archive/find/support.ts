@@ -1,5 +1,5 @@
-import type { LocalMeasurement, References } from "../../../src/model/local-measurement.ts";
 import type { Candidate, MeasurementSearch } from "../../../src/jobs/transactions.ts";
+import type { LocalMeasurement, References } from "../../../src/model/local-measurement.ts";
 import { decodeTransactionRecord } from "../../../src/model/transaction-record.ts";
 
 const start = Date.parse("2026-11-22T09:00:00.000Z");

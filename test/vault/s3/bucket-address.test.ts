@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readS3Url } from "../../../src/vault/s3/bucket-address.ts";
 import type { Environment } from "../../../src/vault/s3/credentials.ts";
-import { readXml } from "../../../src/vault/s3/xml.ts";
+import { readXml } from "../../../src/vault/s3/requests.ts";
 
 describe("the address of a bucket", () => {
   const addresses: readonly (readonly [string, Environment, string, string])[] = [

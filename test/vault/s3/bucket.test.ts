@@ -4,7 +4,7 @@ import { buffer } from "node:stream/consumers";
 import { sha256Of } from "../../../src/model/sha256.ts";
 import { readS3Url } from "../../../src/vault/s3/bucket-address.ts";
 import { Bucket, type OpenedObject } from "../../../src/vault/s3/bucket.ts";
-import { forTests, s3Servers, sourceOf, type BucketServer } from "../../support/s3-servers.ts";
+import { type BucketServer, forTests, s3Servers, sourceOf } from "../../support/s3-servers.ts";
 
 async function read(opened: OpenedObject | undefined): Promise<Buffer> {
   assert.ok(opened);

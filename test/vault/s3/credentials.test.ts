@@ -4,8 +4,7 @@ import { writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { CredentialChain } from "../../../src/vault/s3/credential-chain.ts";
-import type { Environment } from "../../../src/vault/s3/credentials.ts";
+import { CredentialChain, type Environment } from "../../../src/vault/s3/credentials.ts";
 import { withFolder } from "../../media/support.ts";
 
 const nowhere = { AWS_EC2_METADATA_DISABLED: "true" };

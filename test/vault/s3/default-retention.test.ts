@@ -2,10 +2,9 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { sha256Of } from "../../../src/model/sha256.ts";
 import { readS3Url } from "../../../src/vault/s3/bucket-address.ts";
-import { Bucket } from "../../../src/vault/s3/bucket.ts";
-import { probeBucket } from "../../../src/vault/s3/probe.ts";
+import { Bucket, probeBucket } from "../../../src/vault/s3/bucket.ts";
 import { forTests, sourceOf } from "../../support/s3-servers.ts";
-import { startStub, type BucketStub } from "../../support/s3-stub.ts";
+import { type BucketStub, startStub } from "../../support/s3-stub.ts";
 
 describe("a bucket whose owner has set a default retention", () => {
   let stub: BucketStub;

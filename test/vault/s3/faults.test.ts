@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { createServer } from "node:https";
-import { BucketFile } from "../../../src/vault/bucket/bucket-file.ts";
 import { isDimensionerError } from "../../../src/errors/dimensioner-error.ts";
 import { sha256Of } from "../../../src/model/sha256.ts";
+import { BucketFile } from "../../../src/vault/bucket/bucket-file.ts";
 import { readS3Url } from "../../../src/vault/s3/bucket-address.ts";
 import { Bucket } from "../../../src/vault/s3/bucket.ts";
-import { closedPort, listen, startServer } from "../../support/servers.ts";
 import { forTests, sourceOf } from "../../support/s3-servers.ts";
+import { type BucketStub, type Fault, type StubRequest, startStub } from "../../support/s3-stub.ts";
+import { closedPort, listen, startServer } from "../../support/servers.ts";
 import { identity } from "../../support/tls.ts";
-import { startStub, type Fault, type BucketStub, type StubRequest } from "../../support/s3-stub.ts";
 
 const content = Buffer.from("a picture");
 /** Two parts. */

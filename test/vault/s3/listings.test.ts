@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { readS3Url } from "../../../src/vault/s3/bucket-address.ts";
 import { Bucket } from "../../../src/vault/s3/bucket.ts";
-import { startServer } from "../../support/servers.ts";
 import { forTests } from "../../support/s3-servers.ts";
+import { startServer } from "../../support/servers.ts";
 
 describe("a bucket with listings that do not end", () => {
   it("does not list pages for ever that ask for each other in a circle", async () => {

@@ -3,7 +3,7 @@ import { text } from "node:stream/consumers";
 import { readS3Url } from "../../../src/vault/s3/bucket-address.ts";
 import { Bucket } from "../../../src/vault/s3/bucket.ts";
 import { forTests, sourceOf } from "../../support/s3-servers.ts";
-import { startStub, type BucketStub, type Fault, type StubRequest } from "../../support/s3-stub.ts";
+import { type BucketStub, type Fault, type StubRequest, startStub } from "../../support/s3-stub.ts";
 
 describe("what is not in a bucket", () => {
   let stub: BucketStub;

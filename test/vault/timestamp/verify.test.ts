@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
-import { createHash, X509Certificate } from "node:crypto";
+import { X509Certificate, createHash } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { readPem } from "../../../src/vault/timestamp/pem.ts";
-import { createRequest, readRequest } from "../../../src/vault/timestamp/request.ts";
-import { readResponse } from "../../../src/vault/timestamp/token.ts";
+import { createRequest, readRequest, readResponse } from "../../../src/vault/timestamp/token.ts";
 import { verifyTimestamp } from "../../../src/vault/timestamp/verify.ts";
 import { certificates, fixture, fixtures } from "./fixtures.ts";
 

@@ -1,12 +1,12 @@
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
-import type { Measurement, References } from "../../model/measurement.ts";
+import type { CommandOptions } from "../../http/transport.ts";
 import { explainFailure } from "../../model/measure-result.ts";
+import type { Measurement, References } from "../../model/measurement.ts";
 import type { MeasureResult } from "../../model/shapes.ts";
-import type { Ownership, RecordingStatus } from "../config/device-recording.ts";
+import type { Target } from "../config/config-choice.ts";
+import type { Ownership, RecordingStatus } from "../config/recordings.ts";
 import type { Message, Outputs } from "../messages.ts";
-import { formatFigures } from "../status/sizes.ts";
-import { longestText, type NodeStatus } from "../status/node-status.ts";
-import type { Target } from "../config/target.ts";
+import { type NodeStatus, formatFigures, longestText } from "../status/node-status.ts";
 import type { Job } from "./serve.ts";
 
 interface Measured {
@@ -100,4 +100,69 @@ function isStart(video: unknown): video is object {
 
 function isSettled(video: unknown): boolean {
   return isStart(video) && "recording" in video && video.recording !== "waiting";
+}
+
+const videoDone = { start: "started", stop: "stopped", cancel: "cancelled" } as const;
+
+/** Puts the result of a video command on the message. */
+export function deliverVideo(
+  { msg, status }: Job,
+  { recordings, deviceKey, id, name, deviceReference }: Target,
+  action: keyof typeof videoDone,
+  reference: string | null,
+): Outputs {
+  const start = { at: new Date().toISOString(), transactionReference: reference };
+  msg["video"] = { action, ...start };
+  switch (action) {
+    case "start": {
+      const isOver = (): void => status.replace(shown, "done", "recordingEnded");
+      recordings.started(deviceKey, start, isOver);
+      nameParcel(msg, reference);
+      break;
+    }
+    case "stop": {
+      const stopped = recordings.stopped(deviceKey, reference);
+      // What follows asks for the video by the reference on the message.
+      nameParcel(msg, reference ?? (stopped?.recording === "own" ? stopped.transactionReference : null));
+      if (stopped !== null) {
+        const { recording, by, transactionReference } = stopped;
+        msg["video"] = {
+          action,
+          at: start.at,
+          transactionReference: reference ?? transactionReference,
+          recording,
+          ...(by === undefined ? {} : { by }),
+          ...(deviceReference === undefined ? { device: { id, name } } : {}),
+        };
+      }
+      break;
+    }
+    case "cancel":
+      recordings.cancelled(deviceKey);
+  }
+  const shown = status.say("done", videoDone[action]);
+  return [msg];
+}
+
+function nameParcel(msg: Message, reference: string | null): void {
+  if (reference !== null) {
+    msg["transactionReference"] = reference;
+  }
+}
+
+/** The options of a command of this message: how it is aborted, and how it shows that it waits. */
+export function commandOptions(
+  { signal, waitSignal, status }: Job,
+  working: "measuring" | "sending",
+  onTurn?: () => void,
+): CommandOptions {
+  return {
+    signal,
+    waitSignal,
+    onWaiting: (count) => status.say("waiting", "waitingInQueue", { count }),
+    onTurn: () => {
+      onTurn?.();
+      status.say("working", working);
+    },
+  };
 }
