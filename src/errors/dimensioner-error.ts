@@ -1,6 +1,6 @@
 import type { ErrorCode, ErrorDetails, FailureFacts } from "./codes.ts";
-import { interpolate, type Values } from "./interpolation.ts";
-import { sentences, wordingOf, type SentenceKey, type TextKey } from "./sentences.ts";
+import { type Values, interpolate } from "./interpolation.ts";
+import { type SentenceKey, type TextKey, sentences, wordingOf } from "./sentences.ts";
 
 /** Longest message that is kept: some systems quote what they were given. */
 const longestMessage = 300;

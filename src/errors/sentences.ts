@@ -1,18 +1,1049 @@
-import type { Outcome, Surface } from "./codes.ts";
-import { billing } from "./billing-sentences.ts";
-import { buckets } from "./bucket-sentences.ts";
-import { connections } from "./connection-sentences.ts";
-import { files } from "./file-sentences.ts";
-import { nodes } from "./node-sentences.ts";
-import { postgres } from "./postgres-sentences.ts";
-import { refusals } from "./refusal-sentences.ts";
-import { responses } from "./response-sentences.ts";
-import type { Sentence, Wording } from "./sentence.ts";
-import { scans } from "./scan-sentences.ts";
-import { settings } from "./setting-sentences.ts";
-import { stores } from "./store-sentences.ts";
+import type { ErrorCode, Outcome, Surface } from "./codes.ts";
 
-export type { Sentence } from "./sentence.ts";
+/**
+ * A text that says what happened and what to do next. A name between two underscores on each side is a placeholder;
+ * src/errors/interpolation.ts fills it in.
+ */
+export interface Wording {
+  readonly text: string;
+  readonly hint: string;
+  /**
+   * The text in the nodes, which speak of settings, messages and deploying where the library speaks of options and
+   * calls.
+   */
+  readonly inNode?: { readonly text?: string; readonly hint?: string };
+}
+
+/** The texts of one kind of failure. */
+export interface Sentence extends Wording {
+  readonly code: ErrorCode;
+  /** Whether the same request may succeed later although nothing was changed. */
+  readonly retryable?: true;
+  /** The text if a command may have been executed, because then something else is to be done next. */
+  readonly unknownOutcome?: Wording;
+  /** The text for the cloud, a gateway and a time stamp server: none of them has a power switch or Enable Local API. */
+  readonly cloud?: Wording;
+}
+
+/** Why a parcel has no billable weight: sentences for the person who handles it. */
+const billing = {
+  billNoMeasurement: {
+    code: "ERR_INPUT",
+    text: "This is not a measurement. Pass the result of a measurement, or a transaction record.",
+    hint: "It is an object with length, width, height and their unit.",
+    inNode: {
+      text: "There is no measurement in msg.payload. Connect this node after the node that measures.",
+      hint: "It must be the result of measure or remote trigger, or the record of transaction in.",
+    },
+  },
+  billFailed: {
+    code: "ERR_NOT_BILLABLE",
+    text: "The measurement failed, so there is nothing to bill. Measure the parcel again.",
+    hint: "The result says why it failed, in errorCode and errorMessage.",
+  },
+  billSeveral: {
+    code: "ERR_NOT_BILLABLE",
+    text: "__count__ objects were measured together, and there is only one weight for all of them. Measure each parcel on its own.",
+    hint: "A billable weight applies to one parcel.",
+  },
+  billSides: {
+    code: "ERR_NOT_BILLABLE",
+    text: "The measurement does not have all three sides of the parcel. Measure the parcel again.",
+    hint: "Length, width and height must be numbers above 0.",
+  },
+  billLengthUnit: {
+    code: "ERR_INPUT",
+    text: "The sides are in “__value__”, which is not supported. Set the device to one of these units: __choices__.",
+    hint: "The unit of the sides is dimsUnitOfMeasure.",
+  },
+  billWeightUnit: {
+    code: "ERR_INPUT",
+    text: "The weight is in “__value__”, which is not supported. Set the scale to one of these units: __choices__.",
+    hint: "The unit of the measured weight is weightUnitOfMeasure.",
+  },
+  billNoWeight: {
+    code: "ERR_NOT_BILLABLE",
+    text: "The weight of the parcel is missing. Weigh the parcel, and measure it again.",
+    hint: "Without the actual weight, it is not certain that the size decides. If the device has no scale, the label's weight can be used, or the size alone.",
+    inNode: {
+      hint: "Without the actual weight, it is not certain that the size decides. Where the weight comes from is set in this node.",
+    },
+  },
+  billNoLabelWeight: {
+    code: "ERR_NOT_BILLABLE",
+    text: "The label of the parcel does not show its weight. Scan a label with a weight, or weigh the parcel.",
+    hint: "The gross weight is in the elements 330n and 340n of a GS1 code.",
+    inNode: { hint: "The weight is in msg.scan.labelWeight, which the scan node reads from a GS1 label." },
+  },
+  billNotLegal: {
+    code: "ERR_NOT_BILLABLE",
+    text: "This measurement is not legal for trade, so it must not be billed. Switch the device to Legal for Trade, and measure the parcel again.",
+    hint: "The device reported that it did not measure in its Legal for Trade mode.",
+  },
+  billLegalUnknown: {
+    code: "ERR_NOT_BILLABLE",
+    text: "It is not known whether this measurement is legal for trade, so it must not be billed. Use a result in which the device itself states it.",
+    hint: "The cloud's records do not state it, an earlier device states it for the sides only, and for a weight from another source it is never known.",
+  },
+  billManual: {
+    code: "ERR_NOT_BILLABLE",
+    text: "The dimensions of this parcel were entered by hand, so they must not be billed. Measure the parcel with the device.",
+    hint: "In the record, isManualDimension is true.",
+  },
+  billNoRule: {
+    code: "ERR_INPUT",
+    text: "No rule of __name__ is known for __value__, the day of this measurement. Use a custom rule.",
+    hint: "The rule depends on the day of the measurement. docs/billable-weight.md lists the date from which each rule applies.",
+  },
+} as const satisfies Record<string, Sentence>;
+
+/** Errors of a bucket of an S3-compatible object store. */
+const buckets = {
+  bucketAddress: {
+    code: "ERR_CONFIG",
+    text: "“__value__” is not the address of a bucket. Write it as s3://bucket/prefix?endpoint=https://s3.example.com&region=eu-central-1.",
+    hint: "What is missing in the address comes from the environment: AWS_ENDPOINT_URL_S3 and AWS_REGION. The credentials must not be in it.",
+  },
+  bucketCredentials: {
+    code: "ERR_CONFIG",
+    text: "There are no credentials for the bucket. Set the environment variables AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE for a profile with keys.",
+    hint: "In a container or a virtual machine at AWS, those of its role are used.",
+    inNode: {
+      text: "There are no credentials for the bucket. Enter the access key in the store, or set the environment variables AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE for a profile with keys.",
+    },
+  },
+  bucketUnreachable: {
+    code: "ERR_STORE",
+    text: "The object store __host__ cannot be reached: __problem__. Check the endpoint and the network.",
+    hint: "Everything that was stored before is safe.",
+    retryable: true,
+  },
+  bucketUnanswered: {
+    code: "ERR_STORE",
+    text: "The object store __host__ has not responded for __seconds__ s. Check the endpoint and the network.",
+    hint: "Everything that was stored before is safe.",
+    retryable: true,
+  },
+  bucketNotTls: {
+    code: "ERR_STORE",
+    text: "The object store __host__ does not use HTTPS on this port. Write the endpoint with http://, or check the port.",
+    hint: "Without HTTPS, others on the network can read and change what is stored.",
+    retryable: true,
+  },
+  bucketTls: {
+    code: "ERR_STORE",
+    text: "No secure connection to the object store __host__: __problem__. Check the endpoint and the certificate. For a private certificate authority, set the environment variable NODE_EXTRA_CA_CERTS to the path of its file.",
+    hint: "Node.js reads this variable when the program starts.",
+    retryable: true,
+    inNode: { hint: "Node.js reads this variable when Node-RED starts." },
+  },
+  bucketMissing: {
+    code: "ERR_STORE",
+    text: "__host__ has no bucket __name__. Check its name, the endpoint and the region, or create it.",
+    hint: "Buckets are not created automatically.",
+    retryable: true,
+  },
+  bucketDenied: {
+    code: "ERR_STORE",
+    text: "The object store denies access to __path__: __problem__. Check the access key and its rights.",
+    hint: "Listing the bucket and reading its objects must be allowed; to copy packages there, also writing them.",
+    retryable: true,
+  },
+  bucketExpired: {
+    code: "ERR_STORE",
+    text: "The credentials for __path__ have expired. Log in again, or get new ones.",
+    hint: "Temporary credentials from environment variables cannot be renewed by this program.",
+    retryable: true,
+  },
+  bucketClock: {
+    code: "ERR_STORE",
+    text: "The object store refuses requests because its clock and that of this computer differ by about __count__ min. Set the clock of this computer.",
+    hint: "Requests are signed with the time. A time server keeps the clock right.",
+    retryable: true,
+  },
+  bucketRegion: {
+    code: "ERR_STORE",
+    text: "The bucket __name__ is in the region __value__. Specify that region.",
+    hint: "The region is a part of the address, or the environment variable AWS_REGION.",
+  },
+  bucketBusy: {
+    code: "ERR_STORE",
+    text: "The object store __host__ was too busy to serve a request, also when it was repeated: __problem__. Try again later.",
+    hint: "Everything that was stored before is safe.",
+    retryable: true,
+  },
+  bucketNoLock: {
+    code: "ERR_STORE",
+    text: "The bucket __name__ cannot protect objects from being deleted: __problem__. Nothing was stored. Use a bucket with Object Lock, or store without a retention time.",
+    hint: "Object Lock is enabled when a bucket is created, or later together with versioning.",
+  },
+  uploadRemoved: {
+    code: "ERR_STORE",
+    text: "An upload was removed before it was complete, because it had made no progress for a day. It is repeated.",
+    hint: "Nothing is lost.",
+    retryable: true,
+  },
+  bucketProtected: {
+    code: "ERR_STORE",
+    text: "The object store protects an object of __path__ from being deleted: __problem__. It can be deleted when the protection has ended.",
+    hint: "Object Lock and retention rules apply either to a whole bucket or to single objects from when they were stored.",
+  },
+  bucketFailed: {
+    code: "ERR_STORE",
+    text: "The object store __host__ reports an error for __path__: __problem__. Check that it is compatible with S3.",
+    hint: "Everything that was stored before is safe.",
+    retryable: true,
+  },
+} as const satisfies Record<string, Sentence>;
+
+const checkCloud = "Check the address, the network and the firewall.";
+const proxy = {
+  hint: "If the internet is only reachable through a proxy, set the proxyUrl option.",
+  inNode: {
+    hint: "If the internet is only reachable through a proxy, select it where the address is set.",
+  },
+} as const;
+
+/** Connections that cannot be made, take too long or break. */
+const connections = {
+  unreachableRefused: {
+    code: "ERR_UNREACHABLE",
+    text: "No connection to __host__: it refuses connections. Check the address, the power and, on a newer device, Enable Local API.",
+    hint: "On a newer device, Enable Local API is off until it is turned on and saved in its configuration portal.",
+    retryable: true,
+    cloud: { text: `No connection to __host__: it refuses connections. ${checkCloud}`, ...proxy },
+  },
+  unreachableHost: {
+    code: "ERR_UNREACHABLE",
+    text: "No connection to __host__: this host name is unknown. Check the address for typing errors, and the network.",
+    hint: "An IP address works without a DNS server.",
+    retryable: true,
+  },
+  unreachableSilent: {
+    code: "ERR_UNREACHABLE",
+    text: "No connection to __host__ within __seconds__ s. Check the address, the network cable and the power.",
+    hint: "A firewall that drops packets has the same effect.",
+    retryable: true,
+    cloud: { text: `No connection to __host__ within __seconds__ s. ${checkCloud}`, ...proxy },
+  },
+  unreachableNotTls: {
+    code: "ERR_UNREACHABLE",
+    text: "__host__ does not use HTTPS on this port. Enter the address with http://, or check the port.",
+    hint: "The device's API uses http unless something in front of it adds https.",
+    cloud: {
+      text: "__host__ does not use HTTPS on this port. Check the address and the port.",
+      hint: "The cloud's address begins with https:// and usually has no port.",
+    },
+  },
+  unreachableTls: {
+    code: "ERR_UNREACHABLE",
+    text: "No secure connection to __host__: __problem__. Check the address and the device's certificate.",
+    hint: "To make Node.js trust a private certificate authority, name its file in the environment variable NODE_EXTRA_CA_CERTS.",
+    cloud: {
+      text: "No secure connection to __host__: __problem__. Check the address and the TLS settings.",
+      hint: "The tls option takes the certificate of a private certificate authority.",
+      inNode: { hint: "To trust a private certificate authority, add it with a tls-config node." },
+    },
+  },
+  unreachableProxy: {
+    code: "ERR_UNREACHABLE",
+    text: "The proxy does not connect to __host__: __problem__. Check the proxy's address and credentials.",
+    hint: "The proxy is set by the proxyUrl option.",
+    inNode: {
+      hint: "The proxy is set where the address is set, or by the environment's proxy variables.",
+    },
+    retryable: true,
+  },
+  unreachableOther: {
+    code: "ERR_UNREACHABLE",
+    text: "No connection to __host__: __problem__. Check the network.",
+    hint: "Nothing was sent.",
+    retryable: true,
+  },
+  timeout: {
+    code: "ERR_TIMEOUT",
+    text: "No complete response from __host__ within __seconds__ s. Try again; if this happens often, check the network.",
+    hint: "The limit is the timeoutMs option.",
+    inNode: { hint: "The limit is the timeout in the config node." },
+    retryable: true,
+    unknownOutcome: {
+      text: "No complete response from __host__ within __seconds__ s. Check the device before you try again: it may have acted.",
+      hint: "The limit is the timeoutMs option.",
+      inNode: { hint: "The limit is the timeout in the config node." },
+    },
+  },
+  stalled: {
+    code: "ERR_TIMEOUT",
+    text: "The download from __host__ stopped: no data for __seconds__ s. Try again; if this happens often, check the network.",
+    hint: "For downloads, the timeoutMs option is the longest pause between data.",
+    inNode: { hint: "For downloads, the timeout in the config node is the longest pause between data." },
+    retryable: true,
+  },
+  connectionLost: {
+    code: "ERR_CONNECTION_LOST",
+    text: "The connection to __host__ was lost before the response was complete. Try again; if this happens often, check the network.",
+    hint: "The data received so far was discarded.",
+    retryable: true,
+    unknownOutcome: {
+      text: "The connection to __host__ was lost before the response was complete. Check the device before you try again: it may have acted.",
+      hint: "Check the network, and whether the device has restarted.",
+    },
+  },
+} as const satisfies Record<string, Sentence>;
+
+/** Errors of the disk. The hint is the path alone, so that flows find it there. */
+const files = {
+  fileFull: {
+    code: "ERR_FILE",
+    text: "The disk is full: __path__ was not saved. Free some space and try again.",
+    hint: "__path__",
+    retryable: true,
+  },
+  fileDenied: {
+    code: "ERR_FILE",
+    text: "No permission to write __path__. Give the user that runs this program access to the folder.",
+    hint: "__path__",
+    inNode: {
+      text: "No permission to write __path__. Give the user that runs Node-RED access to the folder.",
+    },
+  },
+  fileExists: {
+    code: "ERR_FILE",
+    text: "__path__ already exists with other content and was not changed. Choose another name or another rule for existing files.",
+    hint: "__path__",
+  },
+  fileNoFolder: {
+    code: "ERR_FILE",
+    text: "The folder __path__ does not exist. Create it or mount its share; it is not created automatically.",
+    hint: "__path__",
+    retryable: true,
+  },
+  fileNotFolder: {
+    code: "ERR_FILE",
+    text: "__path__ is not a folder. Choose a folder to save files in.",
+    hint: "__path__",
+  },
+  fileOutside: {
+    code: "ERR_FILE",
+    text: "__path__ is outside the folder that files are saved in. Remove the link or choose another name.",
+    hint: "__path__",
+  },
+  fileStalled: {
+    code: "ERR_FILE",
+    text: "Saving the data from __host__ stopped: no progress for __seconds__ s. Check the disk or the network share.",
+    hint: "A network share that does not respond can cause this.",
+    retryable: true,
+  },
+  fileHung: {
+    code: "ERR_FILE",
+    text: "The disk of __path__ does not respond. Check the disk or the network share, then try again.",
+    hint: "__path__",
+    retryable: true,
+  },
+  fileOther: {
+    code: "ERR_FILE",
+    text: "__path__ could not be saved: __problem__. Check the disk or the network share.",
+    hint: "__path__",
+    retryable: true,
+  },
+} as const satisfies Record<string, Sentence>;
+
+/** Sentences that only the nodes use, so they are in Node-RED's words only. */
+export const nodes = {
+  configMissing: {
+    code: "ERR_CONFIG",
+    text: "No __what__ is selected. Open this node, select one and deploy.",
+    hint: "Select a config node in the dialog, or name one in the message.",
+  },
+  configNewer: {
+    code: "ERR_CONFIG",
+    text: "This node was saved by a newer version of @dimflow/node-red-dimensioner than the one that is installed. Update it in Manage palette.",
+    hint: "An older version cannot know what the newer settings mean.",
+  },
+  configChoice: {
+    code: "ERR_CONFIG",
+    text: "“__value__” is not a valid choice for the setting “__field__”. Choose one of these: __choices__.",
+    hint: "Open the node, choose again and deploy.",
+  },
+  inputExpression: {
+    code: "ERR_INPUT",
+    text: "__field__ could not be evaluated: __problem__ Nothing was sent.",
+    hint: "Correct the expression in this node.",
+  },
+  inputScanEmpty: {
+    code: "ERR_INPUT",
+    text: "The scan is empty, so there is no transaction reference. Nothing was sent; scan again.",
+    hint: "The reference is msg.transactionReference or, without it, a string or a number in msg.payload.",
+  },
+  inputMeasuredBy: {
+    code: "ERR_INPUT",
+    text: "This local measurement does not say which device made it: msg.measuredBy is missing. Pass on the message of the measure node as it is, or set a transaction ID.",
+    hint: "The measure node sets msg.measuredBy. A Function node that creates a new message loses it.",
+  },
+  inputNothing: {
+    code: "ERR_INPUT",
+    text: "There is nothing to archive: the message has no measurement and no media, and no cloud is selected. Connect this node after measure, remote trigger or transaction in, or select a cloud.",
+    hint: "Send the message of a measure, remote trigger or transaction in node, or put media in msg.payload.",
+  },
+  inputOthersVideo: {
+    code: "ERR_INPUT",
+    text: "The message brings a video of another parcel: msg.video.recording is “__value__”. Nothing was archived. Send the message without this video.",
+    hint: "If the video does not come from the device, remove msg.video before the archive node.",
+  },
+  messageTooDeep: {
+    code: "ERR_INPUT",
+    text: "The message is nested too deeply for Node-RED to copy it. Remove the properties that are not needed before this node. Nothing was sent.",
+    hint: "It has more than 500 levels of objects or arrays.",
+  },
+  messagesFull: {
+    code: "ERR_QUEUE_FULL",
+    text: "This node is already processing __most__ messages. Send messages more slowly, or spread them over several nodes. Nothing was sent.",
+    hint: "Send the message again when others have finished.",
+    retryable: true,
+  },
+  messagesLarge: {
+    code: "ERR_QUEUE_FULL",
+    text: "The messages of this node would hold more than __limit__ of data at once. Send messages more slowly, or use files in place of Buffers.",
+    hint: "Send the message again when others have finished.",
+    retryable: true,
+  },
+  measureFailed: {
+    code: "ERR_MEASURE_FAILED",
+    text: "Measurement failed: __problem__. Reposition the parcel and measure again; if no parcel can be measured, check the operating mode.",
+    hint: "The complete result is in msg.payload. In Video Only a device never measures.",
+  },
+  mediaIncomplete: {
+    code: "ERR_MEDIA_INCOMPLETE",
+    text: "Not all expected media arrived within __seconds__ s; missing: __missing__. Wait longer, or try again later.",
+    hint: "Images and videos reach the cloud with a delay. The media that were found are in msg.payload, unless what it held is needed to archive the message again.",
+    retryable: true,
+  },
+  partsIncomplete: {
+    code: "ERR_MEDIA_INCOMPLETE",
+    text: "Not all expected media arrived within __seconds__ s; missing: __missing__. The media that did arrive are kept in __path__.",
+    hint: "Send all parts of the sequence again, or increase the wait. Nothing in that folder is ever deleted automatically.",
+    retryable: true,
+  },
+  messageMediaIncomplete: {
+    code: "ERR_MEDIA_INCOMPLETE",
+    text: "Not all expected media arrived within __seconds__ s; missing: __missing__. The media of this message are no longer in it, because Node-RED was restarted or the flow was deployed; they are kept in __path__.",
+    hint: "Send the original message again, with its media, or increase the wait. Nothing in that folder is ever deleted automatically.",
+  },
+  partTooLate: {
+    code: "ERR_EXPIRED",
+    text: "Part __count__ of the sequence arrived after its package was complete, and is not in it. It is still in this message; archive it with a separate message.",
+    hint: "Increase the archive node's wait if parts regularly arrive late.",
+    retryable: true,
+  },
+  jobDamaged: {
+    code: "ERR_STORE",
+    text: "The store's database has damaged data for job __value__. Send the message again. Nothing was deleted; the job's files were left where they are.",
+    hint: "Check the disk. dimensioner verify checks the packages.",
+  },
+  jobUnknown: {
+    code: "ERR_STORE",
+    text: "The store's database has no open job __value__ any more: an older database was restored, or a standby server has taken over that had not received the job. Send the message again. Media that are nowhere else are kept.",
+    hint: "Node-RED's log says where the media are.",
+  },
+  cancelledKept: {
+    code: "ERR_CANCELLED",
+    text: "The flow was stopped or redeployed before this was archived. The job is saved and continues automatically; do not send the message again.",
+    hint: "When the job is done, this node sends a message with msg.resumed.",
+  },
+  cancelledTaken: {
+    code: "ERR_CANCELLED",
+    text: "Another Node-RED with the same store has taken over this job, because this one had no connection to the database for too long. The job continues there; do not send the message again.",
+    hint: "When the job is done, the node there sends a message with msg.resumed. Check this computer's connection to the database.",
+  },
+  archiveFull: {
+    code: "ERR_QUEUE_FULL",
+    text: "The archive __path__ has too many open jobs (limit: __limit__). Nothing was accepted; send the message again when some of them are done.",
+    hint: "The archive node's status and the log show why the open jobs are delayed.",
+    retryable: true,
+  },
+  scanCutOff: {
+    code: "ERR_INPUT",
+    text: "The end of the scan “__value__” is missing. Scan the label again.",
+    hint: "It started with STX, but ETX did not arrive in time. Check the connection of the scanner, and the longest pause set in this node.",
+  },
+  scanNotAccepted: {
+    code: "ERR_INPUT",
+    text: "“__value__” is __what__, which is not accepted here. Scan the label of the parcel.",
+    hint: "Which codes are accepted is set in the scan node.",
+  },
+  scanWrong: {
+    code: "ERR_INPUT",
+    text: "The code “__value__” is damaged: __problem__ Scan the label again.",
+    hint: "If other labels work, this label is misprinted. The scan node can also be set to pass on such codes.",
+  },
+  scanNoReference: {
+    code: "ERR_INPUT",
+    text: "The code “__value__” does not contain the required reference. Scan the label of the parcel.",
+    hint: "Which part becomes the reference is set in the scan node; its dialog shows how a code is read.",
+  },
+} as const satisfies Record<string, Sentence>;
+
+/** Errors of a store's database in PostgreSQL. */
+const postgres = {
+  postgresAddress: {
+    code: "ERR_CONFIG",
+    text: "“__value__” is not the address of a PostgreSQL database. Write it as postgres://user@host:5432/database.",
+    hint: "What is missing in the address comes from the environment: PGHOST, PGPORT, PGUSER and PGDATABASE.",
+  },
+  postgresPassword: {
+    code: "ERR_CONFIG",
+    text: "The address of the database contains a password, which others on this computer could read. Remove it from the address, and set the environment variable PGPASSWORD or use a password file.",
+    hint: "PGPASSFILE names the password file; otherwise it is .pgpass in the user's home directory.",
+  },
+  postgresUnreachable: {
+    code: "ERR_STORE",
+    text: "The database __path__ cannot be reached: __problem__. Check its address, and that the server is running and accepts connections from this computer.",
+    hint: "Everything that was stored before is safe.",
+    retryable: true,
+  },
+  postgresUnanswered: {
+    code: "ERR_STORE",
+    text: "The database __path__ has not responded for __seconds__ s. Check its address, the network, and whether the server is overloaded.",
+    hint: "Everything that was stored before is safe.",
+    retryable: true,
+  },
+  postgresTls: {
+    code: "ERR_STORE",
+    text: "No secure connection to the database __path__: __problem__. Check the server's certificate. For a private certificate authority, append sslrootcert with the path of its file to the address.",
+    hint: "The file contains the certificate of the authority in PEM form.",
+    retryable: true,
+  },
+  postgresMissing: {
+    code: "ERR_STORE",
+    text: "There is no database __path__. Check its name in the address, or create it on the server.",
+    hint: "Only the tables are created automatically.",
+    retryable: true,
+  },
+  postgresLogin: {
+    code: "ERR_STORE",
+    text: "The database __path__ does not accept the user: __problem__. Check the user name and the password.",
+    hint: "The password comes from the environment variable PGPASSWORD, or from a password file.",
+    inNode: {
+      hint: "If the password is blank in the store, it comes from the environment variable PGPASSWORD, or from a password file.",
+    },
+  },
+  postgresDenied: {
+    code: "ERR_STORE",
+    text: "The user has too few rights in the database __path__: __problem__. Ask its administrator for them, or to create the schema __name__ and make this user its owner.",
+    hint: "The user need not be a superuser.",
+  },
+  postgresOld: {
+    code: "ERR_STORE",
+    text: "The server of the database __path__ is PostgreSQL __value__. Use version __least__ or later.",
+    hint: "Earlier versions are not maintained any more.",
+  },
+  postgresSettings: {
+    code: "ERR_STORE",
+    text: "Settings that a store needs do not arrive at the database __path__: __value__. Something in between, such as a connection pooler, drops them. Connect to PostgreSQL directly, or have its administrator set them for this user.",
+    hint: "Without them, what two programs do at the same time could be done twice.",
+  },
+  postgresNoTables: {
+    code: "ERR_STORE",
+    text: 'The database __path__ has no tables of a store. Check the address, or make them from the packages: run dimensioner rebuild "folder of the packages" --database "__path__".',
+    hint: "The tables are in the schema dimensioner of the database.",
+  },
+  postgresFailed: {
+    code: "ERR_STORE",
+    text: "The database __path__ reports an error: __problem__. Nothing was changed. Check the log of its server.",
+    hint: "Everything that was stored before is safe.",
+    retryable: true,
+  },
+} as const satisfies Record<string, Sentence>;
+
+/** Requests that a device or the cloud refuses, and what it does not have. */
+const refusals = {
+  unauthorized: {
+    code: "ERR_UNAUTHORIZED",
+    text: "The cloud rejected the token. Create a new one in the cloud portal.",
+    hint: "Tokens can expire or be revoked in the portal.",
+    inNode: {
+      text: "The cloud rejected the token. Create a new one in the cloud portal and enter it in the cloud config node.",
+    },
+  },
+  wrongMode: {
+    code: "ERR_WRONG_MODE",
+    text: "The device's operating mode does not allow this video request. Select a video mode in the device's portal.",
+    hint: "Stop works only in Video Only; outside the video modes the device rejects every video request.",
+  },
+  wrongModeStop: {
+    code: "ERR_WRONG_MODE",
+    text: "The device's operating mode does not allow stop. Use stop in Video Only; in Video with Measurement, a measurement ends the recording.",
+    hint: "Cancel ends a recording in both video modes and deletes it.",
+  },
+  badDeviceReference: {
+    code: "ERR_BAD_DEVICE_REFERENCE",
+    text: "The cloud rejected this request for device “__reference__”. Check its registration code and its operating mode.",
+    hint: "The device must be registered and connected; video needs a video mode, and stop needs Video Only.",
+  },
+  deviceTimeout: {
+    code: "ERR_DEVICE_TIMEOUT",
+    text: "Device “__reference__” did not answer the cloud in time. Check the device before you try again: it may have acted.",
+    hint: "Check that the device is on and connected to the cloud.",
+  },
+  noVideo: {
+    code: "ERR_NO_VIDEO",
+    text: "No video is saved on the device. Record and stop one in Video Only, or wait longer if it is still being encoded.",
+    hint: "After a successful measurement the video is in the cloud. If other requests fail too, check Enable Local API.",
+    retryable: true,
+  },
+  notFound: {
+    code: "ERR_NOT_FOUND",
+    text: "__host__ does not offer this request. Turn on Enable Local API in the device's portal and check the generation.",
+    hint: "Either Enable Local API is off, or the device is of another generation (newer or earlier).",
+    inNode: {
+      text: "__host__ does not offer this request. Turn on Enable Local API in the device's portal and check the generation in the device config node.",
+    },
+    cloud: {
+      text: "__host__ has nothing at __path__. Check the ID and the address.",
+      hint: "Images and videos reach the cloud with a delay.",
+    },
+  },
+  notFoundImage: {
+    code: "ERR_NOT_FOUND",
+    text: "__host__ does not have this image. Check the image identifier and, if other requests fail too, Enable Local API.",
+    hint: "The image identifier comes with the measurement's result; the generation (newer or earlier) must match the device.",
+  },
+  queueFull: {
+    code: "ERR_QUEUE_FULL",
+    text: "The queue for this device is full (waiting: __limit__). Nothing was sent; try again later.",
+    hint: "The limit is the queueLimit option.",
+    inNode: { hint: "The queue limit is set in the config node." },
+    retryable: true,
+  },
+  expired: {
+    code: "ERR_EXPIRED",
+    text: "This command waited longer than __seconds__ s and was dropped: another parcel may be on the table by now. Scan again if it is still needed.",
+    hint: "The limit is the maxWaitMs option.",
+    inNode: { hint: "How long a command may wait is set in the config node." },
+    retryable: true,
+  },
+  cancelledReset: {
+    code: "ERR_CANCELLED",
+    text: "This was cancelled by a reset while it was waiting. Send it again if it is still needed.",
+    hint: "Nothing was sent.",
+    inNode: { hint: "A message with msg.reset cancels what is waiting in a node." },
+    retryable: true,
+  },
+  cancelledClose: {
+    code: "ERR_CANCELLED",
+    text: "The call was aborted, or its client was closed, before this finished. Call again if it is still needed.",
+    hint: "Aborting the signal or closing the client ends what is running.",
+    inNode: {
+      text: "The flow was stopped or redeployed before this finished. Send it again if it is still needed.",
+      hint: "Stopping or redeploying a flow ends what is running.",
+    },
+    retryable: true,
+    unknownOutcome: {
+      text: "The call was aborted, or its client was closed, while this command was running. Check the device before you try again: it may have acted.",
+      hint: "Ending a request does not undo what the device has begun.",
+      inNode: {
+        text: "The flow was stopped or redeployed while this command was running. Check the device before you try again: it may have acted.",
+      },
+    },
+  },
+} as const satisfies Record<string, Sentence>;
+
+/** Responses that are not what the API promises. */
+const responses = {
+  http: {
+    code: "ERR_HTTP",
+    text: "__host__ answered with HTTP status __statusCode__. Check the address, or ask its administrator.",
+    hint: "The log of the device or the cloud may say more.",
+    unknownOutcome: {
+      text: "__host__ answered with HTTP status __statusCode__. Check the device before you try again: it may have acted.",
+      hint: "The log of the device or the cloud may say more.",
+    },
+  },
+  httpBusy: {
+    code: "ERR_HTTP",
+    text: "__host__ cannot answer right now (HTTP status __statusCode__). Try again later.",
+    hint: "It is overloaded, restarting or out of order.",
+    retryable: true,
+    unknownOutcome: {
+      text: "__host__ cannot answer right now (HTTP status __statusCode__). Check the device before you try again: it may have acted.",
+      hint: "It is overloaded, restarting or out of order.",
+    },
+  },
+  redirect: {
+    code: "ERR_HTTP",
+    text: "__host__ redirects to another address (HTTP status __statusCode__), which is never followed. Use the correct address.",
+    hint: "Usual causes are a sign-in page of the network, and http where https is required.",
+    inNode: {
+      text: "__host__ redirects to another address (HTTP status __statusCode__), which is never followed. Enter the correct address.",
+    },
+  },
+  responseNotHttp: {
+    code: "ERR_BAD_RESPONSE",
+    text: "The service at __host__ does not use HTTP. Check the address and the port.",
+    hint: "Another service may use this port, or it may need https://.",
+  },
+  responseNotJson: {
+    code: "ERR_BAD_RESPONSE",
+    text: "The response from __host__ cannot be read: __problem__. Check the address.",
+    hint: "The API promises JSON in UTF-8.",
+  },
+  responseHtml: {
+    code: "ERR_BAD_RESPONSE",
+    text: "__host__ answered with a web page. Check the address, and whether the network requires a sign-in.",
+    hint: "A sign-in page of the network or another server at this address answers like this.",
+  },
+  responseShape: {
+    code: "ERR_BAD_RESPONSE",
+    text: "The response from __host__ is not what its API promises: __problem__. Check the address and the generation.",
+    hint: "A new software version of the device may have changed its responses.",
+    cloud: {
+      text: "The response from __host__ is not what its API promises: __problem__. Check the address.",
+      hint: "A new version of the cloud may have changed its responses.",
+    },
+  },
+  responseEmpty: {
+    code: "ERR_BAD_RESPONSE",
+    text: "The response from __host__ is empty. Check the address and the generation.",
+    hint: "The API promises content here.",
+    cloud: {
+      text: "The response from __host__ is empty. Check the address.",
+      hint: "The API promises content here.",
+    },
+  },
+  responsePartial: {
+    code: "ERR_BAD_RESPONSE",
+    text: "__host__ sent only a part (__problem__), although everything was requested. Nothing was kept; try again.",
+    hint: "A cache or a proxy on the way can cause this.",
+  },
+  responseEncoded: {
+    code: "ERR_BAD_RESPONSE",
+    text: "__host__ sent its response compressed (“__problem__”), which was not requested. Turn off compression in the proxy on the way.",
+    hint: "Some proxies compress responses.",
+  },
+  responseUnfinished: {
+    code: "ERR_BAD_RESPONSE",
+    text: "The data from __host__ is incomplete: __problem__. Nothing was kept; try again.",
+    hint: "Its length was not announced, and its end is missing.",
+    retryable: true,
+  },
+  recordShape: {
+    code: "ERR_BAD_RESPONSE",
+    text: "This is not a transaction record: __problem__. Pass on the body as the webhook received it.",
+    hint: "The cloud posts one record in JSON for each measurement.",
+  },
+  jsonTooLarge: {
+    code: "ERR_TOO_LARGE",
+    text: "The response from __host__ is too large: __problem__. Check the address.",
+    hint: "A measurement has fewer than a hundred values, and an item of a list fewer than 25.",
+  },
+  tooLarge: {
+    code: "ERR_TOO_LARGE",
+    text: "The response from __host__ is larger than __limit__. Save it to a file, or check the address.",
+    hint: "Files have no size limit.",
+  },
+} as const satisfies Record<string, Sentence>;
+
+/** What can be wrong with a scan: sentences for the person who holds the scanner. */
+const scans = {
+  scanEmpty: {
+    code: "ERR_INPUT",
+    text: "The scan is empty. Scan the label again.",
+    hint: "It contains only characters that scanners put around a code.",
+  },
+  scanPayload: {
+    code: "ERR_INPUT",
+    text: "This is not a scan: it must be a string or bytes. Pass on what the scanner sends without changing it.",
+    hint: "Numbers are not accepted: they lose leading zeros, and all digits after the sixteenth.",
+    inNode: {
+      text: "The value in msg.payload is not a scan: it must be a string or a Buffer. Connect this node directly to the node that receives scans.",
+    },
+  },
+  scanTooLong: {
+    code: "ERR_INPUT",
+    text: "The scan has more than __most__ characters, and no code is that long. Scan the label again.",
+    hint: "If this happens again, check that the scanner ends each scan with Enter (CR or LF), and that nothing else sends data here.",
+  },
+  scanSeveral: {
+    code: "ERR_INPUT",
+    text: "These are __count__ scans, and one was expected. Read them with readScans.",
+    hint: "CR, LF, tab, ETX and NUL end a scan.",
+  },
+} as const satisfies Record<string, Sentence>;
+
+/** Options, settings and values that are not valid, so that nothing was sent. */
+const settings = {
+  configInvalid: {
+    code: "ERR_CONFIG",
+    text: "The __what__ option “__field__” is not valid: __problem__ Correct it.",
+    hint: "No request was made.",
+    inNode: {
+      text: "The __what__ setting “__field__” is not valid: __problem__ Correct it and deploy.",
+      hint: "Open the node that has this setting and correct it.",
+    },
+  },
+  configToken: {
+    code: "ERR_CONFIG",
+    text: "The token is missing, or it has characters that a token cannot have. Use a token from the cloud portal.",
+    hint: "Tokens are created in the cloud portal.",
+    inNode: {
+      text: "The cloud config node has no valid token. Paste a token from the cloud portal and deploy.",
+    },
+  },
+  configFolder: {
+    code: "ERR_CONFIG",
+    text: "The folder to save files in is missing. Specify an existing one.",
+    hint: "The folder is not created automatically.",
+    inNode: { text: "The folder to save files in is not set. Enter an existing folder and deploy." },
+  },
+  configGeneration: {
+    code: "ERR_CONFIG",
+    text: "The __generation__ device has no __feature__ in its API. Use a newer device or the cloud.",
+    hint: "The generation decides what can be requested from the device.",
+    inNode: { hint: "The generation is set in the device config node." },
+  },
+  inputMissing: {
+    code: "ERR_INPUT",
+    text: "__field__ is missing. Nothing was sent; provide a value.",
+    hint: "The API requires this value.",
+    inNode: {
+      text: "__field__ is missing; nothing was sent. Check where this node gets it from.",
+      hint: "Connect a Debug node in front of this node to see the message.",
+    },
+  },
+  inputValue: {
+    code: "ERR_INPUT",
+    text: "“__value__” is not valid for __field__: __problem__ Nothing was sent.",
+    hint: "Correct the value before you call again.",
+    inNode: { hint: "Connect a Debug node in front of this node to see the message." },
+  },
+  inputBodyUsed: {
+    code: "ERR_INPUT",
+    text: "The body of this download has already been read or ended, and it can be read only once. Request the download again.",
+    hint: "Pass a download to one function only.",
+  },
+} as const satisfies Record<string, Sentence>;
+
+/** Errors of a store's database. */
+const stores = {
+  storeInUse: {
+    code: "ERR_STORE",
+    text: "The database __path__ is in use by another process. Stop that process, or use another file.",
+    hint: "Only one process at a time can use an embedded database.",
+    retryable: true,
+    inNode: {
+      text: "The database __path__ is in use by another process. Stop that process, or give each Node-RED a user directory of its own.",
+    },
+  },
+  storeDamaged: {
+    code: "ERR_STORE",
+    text: 'The database __path__ is damaged: __problem__. Nothing was deleted. Stop what uses it. Then restore the file from a backup, or make a new one from the packages: run dimensioner rebuild "folder of the packages" --database "__path__".',
+    hint: "Much of a damaged database can often still be read with SQLite's own tools.",
+    inNode: {
+      text: 'The database __path__ is damaged: __problem__. Nothing was deleted. Stop Node-RED. Then restore the file from a backup, or make a new one from the packages: run npx dimensioner rebuild "folder of the packages" --database "__path__" in Node-RED\'s user directory.',
+    },
+  },
+  storeLocked: {
+    code: "ERR_STORE",
+    text: "Another program has locked the database __path__ for writing: nothing was written. Close that program, or let it finish, and try again.",
+    hint: "Other programs can read the database while it is in use, but must not write to it.",
+    retryable: true,
+  },
+  storeReplaced: {
+    code: "ERR_STORE",
+    text: "The database __path__ was removed or replaced while it was in use: the last change was not stored. Put the file back, or restart this program to use what is there now.",
+    hint: "Stop the program before you move, delete or restore its database.",
+    retryable: true,
+    inNode: {
+      text: "The database __path__ was removed or replaced while it was in use: the last change was not stored. Put the file back, or restart Node-RED to use what is there now.",
+      hint: "Stop Node-RED before you move, delete or restore its database.",
+    },
+  },
+  storeNewer: {
+    code: "ERR_STORE",
+    text: "The database __path__ was written by a newer version of this software. Update it.",
+    hint: "An older version could misread what the newer one has stored.",
+    inNode: {
+      text: "The database __path__ was written by a newer version of @dimflow/node-red-dimensioner. Update it in Manage palette.",
+    },
+  },
+  storeForeign: {
+    code: "ERR_STORE",
+    text: "The file __path__ is not the database of a store. Nothing was changed. Check the path.",
+    hint: "The database of a store is an SQLite file whose name ends with .sqlite.",
+    inNode: {
+      hint: "Node-RED keeps the database of a store in its user directory, in the folder dimensioner.",
+    },
+  },
+  storeMissing: {
+    code: "ERR_STORE",
+    text: "There is no database __path__. Check the path.",
+    hint: "The database of a store is an SQLite file whose name ends with .sqlite.",
+    inNode: {
+      hint: "Node-RED keeps the database of a store in its user directory, in the folder dimensioner.",
+    },
+  },
+  storeNotHere: {
+    code: "ERR_STORE",
+    text: "No database in the folder __path__ belongs to a store with the packages folder __name__. Specify the database file.",
+    hint: "The database of a store is an SQLite file whose name ends with .sqlite.",
+    inNode: {
+      hint: "Node-RED keeps the database of a store in its user directory, in the folder dimensioner.",
+    },
+  },
+  storeOtherFolder: {
+    code: "ERR_STORE",
+    text: "The database __path__ lists the packages of the folder __name__. Nothing was changed. Specify that folder, or another database. If you have moved the packages, first open the store once with their new folder.",
+    hint: "A database lists the packages of one folder.",
+    inNode: {
+      text: "The database __path__ lists the packages of the folder __name__. Nothing was changed. Specify that folder, or another database. If you have moved the packages, first start Node-RED once with their new folder.",
+    },
+  },
+  storeNotPruned: {
+    code: "ERR_STORE",
+    text: "The database __path__ lists the packages of __name__, not those of __value__. Nothing was deleted. Specify the database of __value__, or none if this is a copy. If you have moved the packages, first open the store once with their new folder.",
+    hint: "A database lists the packages of one folder.",
+    inNode: {
+      text: "The database __path__ lists the packages of __name__, not those of __value__. Nothing was deleted. Set __name__ again in the store. If you have moved the packages, first start Node-RED once with their new folder.",
+    },
+  },
+  storeMoved: {
+    code: "ERR_STORE",
+    text: "The folder of this store was __name__ and is now __path__, but its packages or open jobs are still in the old one. Nothing was changed, and open jobs are kept. Set the old folder again, or move everything in it to the new one, with the hidden folder .dimensioner-archive. To archive into a new folder from now on, use a new store.",
+    hint: "A store has one folder for its packages.",
+  },
+  storeJobsOpen: {
+    code: "ERR_STORE",
+    text: "The packages of this store were in __name__ and are now to be in __path__, but jobs are still open. Nothing was changed, and open jobs are kept. Set __name__ again and wait until all jobs have ended. Then copy everything, with .dimensioner-archive, and change the store. To archive in another place from now on, use a new store.",
+    hint: "A bucket can be changed only when no job is open.",
+  },
+  storeTwoFolders: {
+    code: "ERR_CONFIG",
+    text: "Two stores use the database __path__ with different folders of packages: __name__ and __value__. Give both the same folder, or each a database of its own.",
+    hint: "A database lists the packages of one folder.",
+  },
+  storeFull: {
+    code: "ERR_STORE",
+    text: "The disk is full: nothing was written to the database __path__. Free some space and try again.",
+    hint: "Everything that was stored before is safe.",
+    retryable: true,
+  },
+  storeDenied: {
+    code: "ERR_STORE",
+    text: "No permission to write the database __path__. Give the user that runs this program access to the file and its folder.",
+    hint: "Everything that was stored before is safe.",
+    inNode: {
+      text: "No permission to write the database __path__. Give the user that runs Node-RED access to the file and its folder.",
+    },
+  },
+  storeUnanswered: {
+    code: "ERR_STORE",
+    text: "The database __path__ has not responded for __seconds__ s. Check the disk.",
+    hint: "A disk or network share that does not respond can cause this.",
+    retryable: true,
+  },
+  storeClosed: {
+    code: "ERR_STORE",
+    text: "The database __path__ was closed before this finished. Try again.",
+    hint: "Closing a database ends what waits for it.",
+    retryable: true,
+    inNode: { hint: "A stop or a deploy closes the database." },
+  },
+  storeFailed: {
+    code: "ERR_STORE",
+    text: "The database __path__ reports an error: __problem__. Check the disk and the permissions of the folder.",
+    hint: "Everything that was stored before is safe.",
+    retryable: true,
+  },
+  evidenceNotFound: {
+    code: "ERR_NOT_FOUND",
+    text: "No package was found for “__value__”. Nothing was changed. Check the value, or search for the beginning of it.",
+    hint: "Only packages in the index of this store are found.",
+  },
+  evidenceTooMany: {
+    code: "ERR_INPUT",
+    text: "More than __most__ packages were found for “__value__”. Nothing was changed. Use a more specific value, or increase the limit.",
+    hint: "The limit prevents changes to more packages than intended.",
+  },
+  evidenceGone: {
+    code: "ERR_NOT_FOUND",
+    text: "The package __path__ is in the index, but its folder is missing or its manifest cannot be read. Verify the archive to see what is wrong.",
+    hint: "Restore the folder from your backup.",
+  },
+  evidenceGoneOthersHeld: {
+    code: "ERR_NOT_FOUND",
+    text: "The package __path__ is in the index, but its folder is missing or its manifest cannot be read. The other packages that were found are on hold. Verify the archive to see what is wrong.",
+    hint: "Restore the folder from your backup, then put the package on hold.",
+  },
+  evidenceHeldByFile: {
+    code: "ERR_INPUT",
+    text: "The package __path__ stays on hold, because somebody has put the file __name__ into its folder. To release it, delete that file there.",
+    hint: "Only holds that this software has set are released.",
+  },
+  holdsUnread: {
+    code: "ERR_FILE",
+    text: "__path__ cannot be read, and may be on hold. Packages were not deleted. Check the disk or the network share and verify the archive, then try again.",
+    hint: "A hold on one package also protects packages in other folders.",
+    retryable: true,
+  },
+  exportInArchive: {
+    code: "ERR_CONFIG",
+    text: "The folder __path__ is in the folder of the packages, where a verification would report the export. Choose another folder.",
+    hint: "The folder of the packages contains packages only.",
+  },
+  exportTooLarge: {
+    code: "ERR_TOO_LARGE",
+    text: "The export is larger than __limit__. Export it to a file, or export fewer packages.",
+    hint: "A file can have any size.",
+  },
+  exportChanging: {
+    code: "ERR_FILE",
+    text: "__path__ has changed while it was being exported. No export was made. Export it again.",
+    hint: "A person or a program changed it during the export.",
+    retryable: true,
+  },
+  timestampNothing: {
+    code: "ERR_NOT_FOUND",
+    text: "There is no package yet that could be time-stamped. Archive one first.",
+    hint: "The newest package of the store is time-stamped, and with it all packages before it.",
+  },
+  timestampChanged: {
+    code: "ERR_FILE",
+    text: "The newest package, __path__, has changed since it was archived, so it was not time-stamped. Verify the archive to see what is wrong.",
+    hint: "Nothing was sent to the time stamp server.",
+  },
+  timestampServer: {
+    code: "ERR_CONFIG",
+    text: "No time stamp server is set. Specify its address.",
+    hint: "A time stamp server is a service that follows RFC 3161.",
+    inNode: { text: "No time stamp server is set. Enter its address in the evidence node and deploy." },
+  },
+  timestampRoots: {
+    code: "ERR_CONFIG",
+    text: "The file of root certificates, __path__, cannot be used: __problem__. Specify a file with certificates in PEM form.",
+    hint: "The operator of the time stamp server publishes its root certificate.",
+  },
+  timestampWrong: {
+    code: "ERR_BAD_RESPONSE",
+    text: "The time stamp from __host__ was not accepted: __problem__. Nothing was kept. Check the server and the root certificates.",
+    hint: "A time stamp that cannot be verified now proves nothing later.",
+  },
+  timestampLogin: {
+    code: "ERR_UNAUTHORIZED",
+    text: "The time stamp server __host__ requires a user name and a password, or does not accept the ones that were sent. Check both.",
+    hint: "They are sent to this server only.",
+  },
+  timestampNoService: {
+    code: "ERR_NOT_FOUND",
+    text: "__host__ has no time stamp service at __path__. Check the address.",
+    hint: "The address must be complete, including its path.",
+  },
+  evidenceFailed: {
+    code: "ERR_FILE",
+    text: "The packages could not be processed: __problem__. Check the disk or the network share.",
+    hint: "Nothing is lost; try again.",
+    retryable: true,
+  },
+} as const satisfies Record<string, Sentence>;
 
 const entries = {
   ...settings,

@@ -1,7 +1,7 @@
 import type { DimensionerError } from "../errors/dimensioner-error.ts";
 import type { Values } from "../errors/interpolation.ts";
 import type { SentenceKey } from "../errors/sentences.ts";
-import { cancelSentence, abortWithAny } from "./retry.ts";
+import { abortWithAny, cancelSentence } from "./retry.ts";
 
 /** How a command waits in the queue. */
 export interface WaitOptions {

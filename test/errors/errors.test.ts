@@ -1,23 +1,22 @@
 import assert from "node:assert/strict";
-import { readdir, readFile } from "node:fs/promises";
+import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import {
   DimensionerError,
+  type Surface,
   errorCodes,
   isRetryable,
-  type Surface,
 } from "../../src/errors/dimensioner-error.ts";
 import {
+  ProblemError,
+  type Values,
   field,
   interpolate,
-  verbatim,
   phrase,
-  ProblemError,
   problemOf,
-  type Values,
+  verbatim,
 } from "../../src/errors/interpolation.ts";
-import { nodeWordings, sentences, type SentenceKey } from "../../src/errors/sentences.ts";
-import { nodes } from "../../src/errors/node-sentences.ts";
+import { type SentenceKey, nodeWordings, nodes, sentences } from "../../src/errors/sentences.ts";
 
 const keys = Object.keys(sentences) as SentenceKey[];
 /** Each wording of each sentence as the library says it, without those that only nodes say. */

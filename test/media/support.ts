@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
-import { mkdtemp, readdir, realpath, rm } from "node:fs/promises";
 import * as fsPromises from "node:fs/promises";
-import type { FileHandle } from "node:fs/promises";
+import { type FileHandle, mkdtemp, readdir, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";

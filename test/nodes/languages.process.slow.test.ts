@@ -2,15 +2,15 @@ import assert from "node:assert/strict";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { errorCodes, type ErrorDetails } from "../../src/errors/dimensioner-error.ts";
+import { type ErrorDetails, errorCodes } from "../../src/errors/dimensioner-error.ts";
 import { fields, phrases } from "../../src/errors/phrases.ts";
 import { sentences } from "../../src/errors/sentences.ts";
-import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
+import { type Simulator, startSimulator } from "../../src/simulator/index.ts";
 import { catalogOf } from "../editor/sources.ts";
 import { untilSent } from "../matrix/short-deadlines.ts";
-import { nodeRedMajor, startNodeRed, type NodeRed } from "../support/node-red.ts";
-import { configNodes, deviceCode, failingCases, token, type FailingCase } from "./failing-cases.ts";
+import { type NodeRed, nodeRedMajor, startNodeRed } from "../support/node-red.ts";
 import { storeNode } from "../support/store-node.ts";
+import { type FailingCase, configNodes, deviceCode, failingCases, token } from "./failing-cases.ts";
 
 interface Caught {
   readonly code: string;
