@@ -1,7 +1,8 @@
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
 import { isIPv4, isIPv6 } from "node:net";
 import * as v from "valibot";
-import { jsonText, recordLimits } from "../model/parse-json.ts";
+import { recordLimits } from "../model/parse-json.ts";
+import { jsonText } from "../model/json-text.ts";
 import { longestNameLength } from "../rules/logins.ts";
 
 /** What somebody may do: look at packages, or also put them on hold and release them. */

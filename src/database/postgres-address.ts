@@ -1,7 +1,8 @@
 import { type ConnectionOptions, checkServerIdentity } from "node:tls";
 import * as v from "valibot";
 import { DimensionerError } from "../errors/dimensioner-error.ts";
-import { jsonText, recordLimits } from "../model/parse-json.ts";
+import { recordLimits } from "../model/parse-json.ts";
+import { jsonText } from "../model/json-text.ts";
 
 /** Where a PostgreSQL database is. */
 export interface PostgresAddress {

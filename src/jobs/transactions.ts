@@ -13,7 +13,8 @@ import {
   localMeasurement,
   referenceNames,
 } from "../model/local-measurement.ts";
-import { jsonText, recordLimits } from "../model/parse-json.ts";
+import { recordLimits } from "../model/parse-json.ts";
+import { jsonText } from "../model/json-text.ts";
 import { sha256Of } from "../model/sha256.ts";
 import type { TransactionRecord } from "../model/shapes.ts";
 import { decodeTransactionRecord } from "../model/transaction-record.ts";

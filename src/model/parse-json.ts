@@ -1,4 +1,3 @@
-import * as v from "valibot";
 import { ProblemError, phrase } from "../errors/interpolation.ts";
 import { isContainer } from "./containers.ts";
 
@@ -236,21 +235,6 @@ function* childrenOf(container: object): Generator<readonly [key: string, value:
   for (const key of Object.keys(container)) {
     yield [key, Reflect.get(container, key)];
   }
-}
-
-/** A schema for a JSON text from outside, whose value is then read by the next schema of a pipe. */
-export function jsonText(limits: JsonLimits): v.GenericSchema<string, unknown> {
-  return v.pipe(
-    v.string(),
-    v.rawTransform((context) => {
-      try {
-        return parseJson(context.dataset.value, limits);
-      } catch (error) {
-        context.addIssue({ message: error instanceof JsonLimitError ? error.message : "must be JSON" });
-        return context.NEVER;
-      }
-    }),
-  );
 }
 
 /** Bytes that are reserved when the second chunk arrives. */

@@ -3,7 +3,8 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import * as v from "valibot";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
-import { ByteCollector, jsonText, recordLimits } from "../../model/parse-json.ts";
+import { ByteCollector, recordLimits } from "../../model/parse-json.ts";
+import { jsonText } from "../../model/json-text.ts";
 
 /** Temporary credentials are replaced so long before they end: a request has to arrive while they are valid. */
 const renewBeforeMs = 5 * 60_000;
