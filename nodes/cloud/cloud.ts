@@ -59,6 +59,7 @@ function open(
 ): { readonly client: CloudClient; readonly checkMs: number } {
   const reader = new SettingsReader("cloud");
   const { checkIntervalMs: checkMs, tls, proxy, ...settings } = reader.read(properties, saved);
+  reader.refuseUnset({ token });
   const address = readBaseUrl(settings.baseUrl, settings.allowHttp);
   if ("problem" in address) {
     throw reader.invalid("baseUrl", address.problem);

@@ -88,7 +88,9 @@ export default function (RED: NodeAPI): void {
     const saved = readSaved(defaults, config);
     const webhook = openOrExplain(() => {
       refuseNewer(this.type, saved, operation);
-      const settings = new SettingsReader("webhook").read(properties, saved);
+      const reader = new SettingsReader("webhook");
+      const settings = reader.read(properties, saved);
+      reader.refuseUnset(this.credentials ?? {});
       const store = settings.store === "" ? undefined : storeOf(RED, settings.store, operation);
       return { ...readWebhook(settings, this.credentials?.secret ?? ""), store };
     });

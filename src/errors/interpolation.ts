@@ -1,5 +1,5 @@
 import { fillIn } from "../rules/fill-in.ts";
-import { phrases, type fields } from "./phrases.ts";
+import { fields, phrases } from "./phrases.ts";
 
 /** The keys of the phrases in the catalogs. */
 type PhraseKey = `phrases.${keyof typeof phrases}` | `fields.${FieldName}`;
@@ -57,6 +57,11 @@ export function phrase(key: keyof typeof phrases, values?: Values): Phrase {
 /** A property by its name in the dialogs. */
 export function field(name: FieldName): Phrase {
   return { phrase: `fields.${name}` };
+}
+
+/** Whether a property has a name in the dialogs that sentences can use. */
+export function isField(name: string): name is FieldName {
+  return fields.some((one) => one === name);
 }
 
 export function verbatim(text: string): Verbatim {

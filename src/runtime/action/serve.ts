@@ -75,7 +75,12 @@ export function serve<TSettings>(
   const memory = new MessageMemory(call);
 
   const isNewer = !isKnown(node.type, properties);
-  const read = openOrExplain(() => ({ settings: settings(new SettingsReader("node", call)) }));
+  const read = openOrExplain(() => {
+    const reader = new SettingsReader("node", call);
+    reader.refuseUnset(properties);
+    reader.refuseUnset(credentialsOf(node));
+    return { settings: settings(reader) };
+  });
   const problem = isNewer ? "configNewer" : "problem" in read ? "failed.ERR_CONFIG" : config.problem();
   if (problem !== undefined) {
     status.say("failed", problem);
@@ -187,6 +192,13 @@ export function serve<TSettings>(
     status.close();
     void Promise.all(running).then(() => done());
   });
+}
+
+/** Those of the node's type, in which Node-RED has replaced the variables that are set. */
+function credentialsOf(node: Node): object {
+  return "credentials" in node && typeof node.credentials === "object" && node.credentials !== null
+    ? node.credentials
+    : {};
 }
 
 function isList(value: unknown): value is readonly object[] {

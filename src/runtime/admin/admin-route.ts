@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { type FieldName, type Value, phrase } from "../../errors/interpolation.ts";
 import { deployed } from "../config/config-choice.ts";
-import type { SettingsReader } from "../config/settings.ts";
+import { environmentName, type SettingsReader } from "../config/settings.ts";
 
 /**
  * A sentence that the editor shows in its own language: a key of the catalog that all types share, under `errors` or
@@ -97,12 +97,6 @@ export function readEnvironment(
 /** The value of a variable. A variable of a flow may be other than text. */
 function readVariable(RED: NodeAPI, node: Node | null, name: string): string | number | boolean | undefined {
   return node === null ? process.env[name] : (RED.util.getSetting(node, name) ?? undefined);
-}
-
-/** The name of the variable in a value: `${NAME}`, or in older flows `$(NAME)`. */
-export function environmentName(value: string): string | undefined {
-  const [, braces, round] = /^\$(?:\{(\S+)\}|\((\S+)\))$/.exec(value) ?? [];
-  return braces ?? round;
 }
 
 /** The node itself if it is deployed, else any node of the same flow: all of them have the same variables. */

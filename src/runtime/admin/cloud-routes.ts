@@ -5,11 +5,10 @@ import { DimensionerError, isDimensionerError } from "../../errors/dimensioner-e
 import type { NumberProperty } from "../../properties/property-table.ts";
 import { readBaseUrl } from "../../rules/addresses.ts";
 import { registrationCodeProblem } from "../../rules/names.ts";
-import { SettingsReader, chooseProxy, readTls } from "../config/settings.ts";
+import { SettingsReader, chooseProxy, readTls, environmentName } from "../config/settings.ts";
 import {
   type TestLine,
   answerWith,
-  environmentName,
   fieldFlag,
   fieldNumber,
   fieldText,

@@ -9,11 +9,10 @@ import { filesName } from "../../vault/files-location.ts";
 import { Store } from "../../vault/store.ts";
 import { readRoots } from "../../vault/timestamp-folder.ts";
 import { deployed } from "../config/config-choice.ts";
-import { SettingsReader } from "../config/settings.ts";
+import { SettingsReader, environmentName } from "../config/settings.ts";
 import {
   type TestLine,
   answerWith,
-  environmentName,
   line,
   lineOfError,
   orLate,

@@ -1,6 +1,14 @@
 import type { NodeAPI } from "node-red";
 import type { DimensionerError } from "../../errors/dimensioner-error.ts";
-import { type FieldName, type Phrase, type Problem, field, phrase } from "../../errors/interpolation.ts";
+import {
+  type FieldName,
+  type Phrase,
+  type Problem,
+  field,
+  isField,
+  phrase,
+  verbatim,
+} from "../../errors/interpolation.ts";
 import type { TlsOptions } from "../../http/connections.ts";
 import type {
   ChoiceProperty,
@@ -57,6 +65,7 @@ export class SettingsReader {
   }
 
   read<const T extends PropertyTable>(table: T, saved: Saved<T>): Settings<T> {
+    this.refuseUnset(saved);
     const given: Readonly<Record<string, unknown>> = saved;
     const settings: Record<string, unknown> = {};
     for (const [name, property] of Object.entries(table)) {
@@ -81,6 +90,19 @@ export class SettingsReader {
       }
     }
     return settings as Settings<T>;
+  }
+
+  /**
+   * Throws ERR_CONFIG for a property or a credential that names an environment variable that is not set: Node-RED leaves `${NAME}` as it is, and
+   * it would go out as an address, a token or a name.
+   */
+  refuseUnset(given: object): void {
+    for (const [name, value] of Object.entries(given)) {
+      const variable = typeof value === "string" ? environmentName(value) : undefined;
+      if (variable !== undefined) {
+        throw this.invalid(name, phrase("environmentUnset", { name: variable }));
+      }
+    }
   }
 
   /** Reads a number; a duration in milliseconds. */
@@ -113,7 +135,7 @@ export class SettingsReader {
   invalid(name: string, problem: Problem): DimensionerError {
     return errorBeforeSending(this.#operation, "configInvalid", {
       what: this.#what,
-      field: field(name as FieldName),
+      field: isField(name) ? field(name) : verbatim(name),
       problem,
     });
   }
@@ -125,6 +147,12 @@ export function settingsOf<const T extends PropertyTable>(
   saved: Saved<T>,
 ): (reader: SettingsReader) => Settings<T> {
   return (reader) => reader.read(table, saved);
+}
+
+/** The name of the variable in a value that Node-RED replaces: `${NAME}`, or in older flows `$(NAME)`. */
+export function environmentName(value: string): string | undefined {
+  const [, braces, round] = /^\$(?:\{(\S+)\}|\((\S+)\))$/.exec(value) ?? [];
+  return braces ?? round;
 }
 
 function isDuration(kind: NumberKind): kind is Duration {
