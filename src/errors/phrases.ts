@@ -51,6 +51,8 @@ export const phrases = {
   databaseHost: "it must be the name of a host or an IP address, without a port.",
   serverHttp: "it must start with https://, because http would expose the password to the network.",
   proxyAddress: "the proxy's address must start with http:// or https://.",
+  proxyVariable:
+    "the environment variable __name__ names a proxy whose address does not start with http:// or https://; other kinds are not supported. Change the variable, or select an http proxy here.",
   proxyGone: "the selected http proxy does not exist.",
   tlsGone: "the selected TLS configuration does not exist.",
   tlsInvalid: "the TLS configuration has an error.",

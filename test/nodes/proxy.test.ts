@@ -55,6 +55,9 @@ describe("the proxy of dimensioner-cloud", () => {
     await sim.close();
   });
 
+  /** What the last error said. */
+  let said = "";
+
   /** Lists media once, with these variables and, where it is given, this http proxy node. */
   const listWith = async (
     env: Record<string, string>,
@@ -78,7 +81,9 @@ describe("the proxy of dimensioner-cloud", () => {
       { cloud: { token: sim.cloud.token }, ...(login === undefined ? {} : { proxy: login }) },
     );
     try {
-      return (await flow.run("node", { transactionId: "1" })).error?.code;
+      const { error } = await flow.run("node", { transactionId: "1" });
+      said = error?.message ?? "";
+      return error?.code;
     } finally {
       await flow.stop();
     }
@@ -136,6 +141,10 @@ describe("the proxy of dimensioner-cloud", () => {
     }
   });
 
+  it("does not matter where no_proxy names the host, of whichever kind it is", async () => {
+    assert.equal(await listWith({ ALL_PROXY: "socks5://127.0.0.1:1", no_proxy: "127.0.0.1" }), undefined);
+  });
+
   it("is the http proxy node's before the environment's, with its login and its exceptions", async () => {
     const env = { http_proxy: "http://127.0.0.1:1" };
     assert.equal(await listWith(env, { url: proxyUrl }, { username: "user", password: "p@ss" }), undefined);
@@ -145,8 +154,13 @@ describe("the proxy of dimensioner-cloud", () => {
   });
 
   it("has to be one that can be used", async () => {
-    assert.equal(await listWith({ http_proxy: "socks5://127.0.0.1:1" }), "ERR_CONFIG");
+    for (const name of ["http_proxy", "ALL_PROXY"]) {
+      variables.forEach((one) => delete process.env[one]);
+      assert.equal(await listWith({ [name]: "socks5://127.0.0.1:1" }), "ERR_CONFIG");
+      assert.match(said, new RegExp(`the environment variable ${name} names a proxy`));
+    }
     assert.equal(await listWith({}, { url: "not an address" }), "ERR_CONFIG");
+    assert.match(said, /the proxy's address must start with/);
     assert.deepEqual(sim.requests, []);
   });
 

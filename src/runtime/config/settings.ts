@@ -227,31 +227,37 @@ export function chooseProxy(
   settings: SettingsReader,
   env: NodeJS.ProcessEnv = process.env,
 ): string | undefined {
-  const { url, noProxy } = id === "" ? fromEnvironment(origin, env) : fromNode(RED, id, settings);
+  const { url, noProxy, variable } = id === "" ? fromEnvironment(origin, env) : fromNode(RED, id, settings);
   if (url === "" || isExcepted(new URL(origin), noProxy)) {
     return undefined;
   }
   const proxy = URL.canParse(url) ? new URL(url) : null;
   if (proxy === null || !/^https?:$/.test(proxy.protocol)) {
-    throw settings.invalid("proxy", phrase("proxyAddress"));
+    const problem =
+      variable === undefined ? phrase("proxyAddress") : phrase("proxyVariable", { name: variable });
+    throw settings.invalid("proxy", problem);
   }
   return proxy.href;
 }
 
 interface ProxyRules {
   readonly url: string;
+  /** The environment variable that names the proxy. */
+  readonly variable?: string;
   readonly noProxy: readonly string[];
 }
 
 function fromEnvironment(origin: string, env: NodeJS.ProcessEnv): ProxyRules {
-  const read = (...names: readonly string[]): string =>
-    names.flatMap((name) => [env[name], env[name.toUpperCase()]]).find(Boolean) ?? "";
+  const find = (...names: readonly string[]): string =>
+    names.flatMap((name) => [name, name.toUpperCase()]).find((name) => env[name]) ?? "";
   const scheme = new URL(origin).protocol.slice(0, -1);
   const own = `${scheme}_proxy`;
-  const url = read(`npm_config_${own}`, own, "npm_config_proxy", "all_proxy");
+  const variable = find(`npm_config_${own}`, own, "npm_config_proxy", "all_proxy");
+  const url = env[variable] ?? "";
   return {
+    variable,
     url: url === "" || url.includes("://") ? url : `${scheme}://${url}`,
-    noProxy: read("npm_config_no_proxy", "no_proxy").split(/[,\s]+/),
+    noProxy: (env[find("npm_config_no_proxy", "no_proxy")] ?? "").split(/[,\s]+/),
   };
 }
 
