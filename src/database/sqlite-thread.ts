@@ -6,7 +6,7 @@ import { type MessagePort, isMainThread, parentPort, receiveMessageOnPort } from
 import { describeFailure } from "./sqlite-errors.ts";
 import { SqliteFile } from "./sqlite-file.ts";
 import type { ThreadAnswer, ThreadRequest } from "./sqlite-messages.ts";
-import { ToolFile } from "./tool-database.ts";
+import { ToolFile } from "./tool-file.ts";
 
 /**
  * How many transactions share one commit: their results arrive together, and a thousand at once would block the event
