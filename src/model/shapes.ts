@@ -694,6 +694,11 @@ export interface Scan {
    * between elements.
    */
   text: string;
+  /**
+   * The tracking number as its carrier prints it, however the scanner is set; or the SSCC, or the text that is no
+   * other kind of code. Null if it has no number of a parcel.
+   */
+  number: string | null;
   /** Kind of symbol; null if the scanner does not say it. */
   symbology: string | null;
   /** The AIM identifier that the scanner sent in front, such as ]C1; null without one. */
@@ -750,7 +755,10 @@ export interface ScanCarrier {
   carrier: string;
   /** The service or the kind of number. */
   service: string;
-  /** The tracking number without spaces, and without a routing code in front. */
+  /**
+   * The tracking number as the carrier prints it, without spaces: a code often has a routing code and more in
+   * front.
+   */
   number: string;
   /** Whether the check digit is right; null if the number has none that is known. */
   checkDigit: boolean | null;

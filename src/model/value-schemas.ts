@@ -467,7 +467,10 @@ export const scanCarrier = described(
   v.object({
     carrier: described("The carrier's name.", v.string()),
     service: described("The service or the kind of number.", v.string()),
-    number: described("The tracking number without spaces, and without a routing code in front.", v.string()),
+    number: described(
+      "The tracking number as the carrier prints it, without spaces: a code often has a routing code and more in front.",
+      v.string(),
+    ),
     checkDigit: described(
       "Whether the check digit is right; null if the number has none that is known.",
       v.nullable(v.boolean()),
@@ -500,6 +503,10 @@ export const scan = described(
     text: described(
       "The content of the code: without what the scanner puts around it, and with the group separator (character 29) between elements.",
       v.string(),
+    ),
+    number: described(
+      "The tracking number as its carrier prints it, however the scanner is set; or the SSCC, or the text that is no other kind of code. Null if it has no number of a parcel.",
+      text,
     ),
     symbology: described("Kind of symbol; null if the scanner does not say it.", text),
     aim: described("The AIM identifier that the scanner sent in front, such as ]C1; null without one.", text),

@@ -1,6 +1,6 @@
 import type { Scan, ScanElement } from "../model/shapes.ts";
 import type { CodeKind } from "../rules/scans.ts";
-import { findCarriers } from "./carriers/candidates.ts";
+import { findCarriers, hasCheckDigitOfCarrier } from "./carriers/candidates.ts";
 import { hasGs1CheckDigit, isDigits } from "./gs1/check-digits.ts";
 import { readDigitalLink } from "./gs1/digital-link.ts";
 import { readBracketed, readElementString, separator } from "./gs1/element-string.ts";
@@ -17,11 +17,14 @@ export interface ReadingOptions {
 export interface Reading {
   readonly scan: Scan;
   readonly kind: CodeKind;
+  /** True if nothing but a check digit, which fits one number in ten, says that it is of this kind. */
+  readonly isGuessed: boolean;
 }
 
 /** The content of a code, before the other fields are derived from it. */
 interface Content {
   readonly kind: CodeKind;
+  readonly isGuessed?: boolean;
   readonly text: string;
   readonly elements: readonly ScanElement[];
   readonly symbology?: string | null;
@@ -32,23 +35,54 @@ export function readCode(
   { raw, body }: Frame,
   { separator: own = "", today = new Date() }: ReadingOptions,
 ): Reading {
-  const aim = readAim(body);
-  const code = aim === undefined ? body : body.slice(aim.identifier.length);
-  const { kind, text, elements, symbology } = readContent(code, aim, own, today);
+  const content = withoutMark(body);
+  const aim = readAim(content);
+  const code = aim === undefined ? content : content.slice(aim.identifier.length);
+  const { kind, isGuessed = false, text, elements, symbology } = readContent(code, aim, own, today);
+  const summary = summarize(elements);
+  // The scanner has stated that an article's number is one.
+  const isArticle = aim?.content === "ean" || aim?.content === "ean8";
+  const { carriers, number } = isArticle ? noNumbers : findCarriers(text, elements);
   return {
     kind,
+    isGuessed,
     scan: {
       raw,
       text,
+      number: numberOf(summary.sscc, number) ?? (kind === "other" ? printable(text) : null),
       symbology: symbology ?? aim?.symbology ?? null,
       aim: aim?.identifier ?? null,
       elements: [...elements],
-      ...summarize(elements),
-      // The scanner has stated that this is the number of an article.
-      carriers: aim?.content === "ean" || aim?.content === "ean8" ? [] : findCarriers(text, elements),
+      ...summary,
+      carriers,
       duplicate: false,
     },
   };
+}
+
+const noNumbers = { carriers: [], number: null };
+
+/** An SSCC as it is printed: DHL Paket has 00 in front of those that begin with its company prefix. */
+function numberOf(sscc: string | null, number: string | null): string | null {
+  return sscc === null ? number : sscc.startsWith("34043") ? `00${sscc}` : sscc;
+}
+
+const controlCharacter = /\p{Cc}/u;
+
+/** Removes control characters, which no person or other system takes as a part of a reference; null if nothing is left. */
+export function printable(text: string): string | null {
+  const shown = controlCharacter.test(text) ? text.replaceAll(/\p{Cc}/gu, "") : text;
+  return shown.trim() || null;
+}
+
+/** Drivers that write to a file or a page put a byte order mark in front, also as the three characters that it is in Latin-1. */
+function withoutMark(body: string): string {
+  const first = body.charCodeAt(0);
+  if (first !== 0xfeff && first !== 0xef) {
+    return body;
+  }
+  const rest = body.replace(/^(?:\uFEFF|\xEF\xBB\xBF)/, "");
+  return rest.startsWith(startOfText) ? rest.slice(1) : rest;
 }
 
 function readContent(code: string, aim: Aim | undefined, own: string, today: Date): Content {
@@ -86,7 +120,7 @@ function readArticle(code: string, isEan8: boolean, own: string, today: Date): C
 
 /** Content that any symbol can have and that identifies itself. */
 function readAny(code: string, today: Date): Content | undefined {
-  if (code.startsWith("(")) {
+  if (/^\s*\(/.test(code)) {
     const bracketed = readBracketed(code, today);
     return bracketed === null ? undefined : { kind: "gs1", text: code, elements: bracketed };
   }
@@ -104,7 +138,7 @@ const key = /^(?:0[0-3]|41\d|80(?:06|17|18))/;
 function guess(code: string, own: string, today: Date): Content | undefined {
   const article = guessArticleNumber(code);
   if (article !== undefined) {
-    return { kind: "ean", text: code, elements: [article] };
+    return { kind: "ean", isGuessed: true, text: code, elements: [article] };
   }
   const text = replaceSeparators(code, own);
   const isDivided = text.includes(separator);
@@ -117,7 +151,7 @@ function guess(code: string, own: string, today: Date): Content | undefined {
     text.startsWith(separator) ||
     (isDivided && elements[0]?.checked === true) ||
     (beginsWithKey && elements.every(({ checked }) => checked));
-  return isElementString ? { kind: "gs1", text, elements } : undefined;
+  return isElementString ? { kind: "gs1", isGuessed: !isDivided, text, elements } : undefined;
 }
 
 function asText(text: string): Content {
@@ -164,14 +198,16 @@ function readEanUpc(digits: string, isEan8: boolean): ArticleNumber {
 
 /** The 14 digits of an ITF-14 symbol; undefined for another length, which is no article number. */
 function readItf14(digits: string): ArticleNumber | undefined {
-  return digits.length === 14 && isDigits(digits)
+  // Deutsche Post prints its numbers in the same symbology.
+  const isOfCarrier = !hasGs1CheckDigit(digits) && hasCheckDigitOfCarrier(digits);
+  return digits.length === 14 && isDigits(digits) && !isOfCarrier
     ? { element: articleElement(digits, [14]), symbology: "ITF-14" }
     : undefined;
 }
 
 /**
  * The article number that a plain number may be if the scanner does not state the symbol: of 8, 12, 13 or 14 digits,
- * with the right check digit. Eight digits that begin with 0 are more likely UPC-E: such EAN-8 numbers are for use
+ * with the right check digit, unless a carrier's check digit is right as well: of 1,000 numbers of FedEx, 98 have both. Eight digits that begin with 0 are more likely UPC-E: such EAN-8 numbers are for use
  * within a shop.
  */
 function guessArticleNumber(text: string): ScanElement | undefined {
@@ -180,7 +216,9 @@ function guessArticleNumber(text: string): ScanElement | undefined {
   }
   const expanded = text.length === 8 && text.startsWith("0") ? expandUpcE(text) : null;
   const digits = expanded ?? text;
-  return hasGs1CheckDigit(digits) ? articleElement(digits, [digits.length]) : undefined;
+  return hasGs1CheckDigit(digits) && !hasCheckDigitOfCarrier(text)
+    ? articleElement(digits, [digits.length])
+    : undefined;
 }
 
 function articleElement(digits: string, lengths: readonly number[]): ScanElement {
@@ -374,10 +412,8 @@ export function splitFrames(text: string): Framed {
     while (isEnd(text[position])) {
       position++;
     }
-    // STX and ETX without text between them are not a scan.
-    if (end > start) {
-      frames.push({ raw: text.slice(from, position), body: text.slice(start, end) });
-    }
+    // STX and ETX without text between them are an empty scan.
+    frames.push({ raw: text.slice(from, position), body: text.slice(start, end) });
     from = position;
   }
   return appendEnds(frames, text.slice(from));

@@ -47,20 +47,27 @@ export function readScans(input: string | Uint8Array, options: ReadingOptions = 
   if (readingOptions(options) !== undefined) {
     checkArguments(facts, { options }, { options: readingOptions });
   }
-  const frames = allFrames(textOf(input));
+  const frames = allFrames(textOf(input)).filter(({ body }) => body !== "");
   if (frames.length === 0) {
     throw scanError("scanEmpty");
   }
-  return frames.map((frame) => readFrame(frame, options).scan);
+  return frames.map((frame) => {
+    const reading = readFrame(frame, options);
+    if (isEmpty(reading)) {
+      throw scanError("scanEmpty");
+    }
+    return reading.scan;
+  });
 }
 
-/** Reads one scan of several; throws ERR_INPUT if it is too long, or if it contains no code. */
+/** Reads one scan of several; throws ERR_INPUT if it is too long. */
 export function readFrame(frame: Frame, options: ReadingOptions): Reading {
-  const reading = readCode(checkLength(frame), options);
-  if (nothing.test(reading.scan.text)) {
-    throw scanError("scanEmpty");
-  }
-  return reading;
+  return readCode(checkLength(frame), options);
+}
+
+/** Whether a scan contains no code. */
+export function isEmpty({ scan }: Reading): boolean {
+  return nothing.test(scan.text);
 }
 
 /** Converts the input to text; throws ERR_INPUT if it is neither text nor bytes, or longer than any scanner sends. */

@@ -1,8 +1,8 @@
 import { type Phrase, phrase } from "../errors/interpolation.ts";
 import type { ScanElement } from "../model/shapes.ts";
 import type { CodeKind } from "../rules/scans.ts";
-import type { Reading } from "./read-code.ts";
-import { scanError } from "./read-scans.ts";
+import { type Reading, printable } from "./read-code.ts";
+import { isEmpty, scanError } from "./read-scans.ts";
 
 /** Finds the reference in a text; null if it is not there. It takes time in proportion to the text's length. */
 export type FindReference = (text: string) => string | null;
@@ -22,15 +22,19 @@ export interface ReferenceRules {
 }
 
 /**
- * The elements that identify a parcel in a GS1 code, the best first. Between the first and the second comes a carrier's
- * tracking number in an element for internal use. A code with none of them is its own reference, as a whole.
+ * The elements that identify a parcel in a GS1 code, the best first; those with a right SSCC or a carrier's tracking number have
+ * the `number`. A code with none of them is its own reference, as a whole.
  */
 export const preferredElements = ["00", "402", "401", "400", "8004", "8003", "8006", "01"] as const;
 
 /** Chooses the reference of a scan. Throws ERR_INPUT if there is none, or if the code cannot be trusted. */
 export function chooseReference(reading: Reading, { rule, kinds, mayBeWrong }: ReferenceRules): string {
-  const { scan, kind } = reading;
-  if (!kinds.includes(kind)) {
+  const { scan, kind, isGuessed } = reading;
+  if (isEmpty(reading)) {
+    throw scanError("scanEmpty");
+  }
+  // What only seems to be of a kind may as well be any other number.
+  if (!kinds.includes(kind) && !(isGuessed && kinds.includes("other"))) {
     throw scanError("scanNotAccepted", { value: shown(scan.text), what: phrase(kindPhrases[kind]) });
   }
   const { reference, wrong } = find(reading, rule);
@@ -62,25 +66,19 @@ function find({ scan, kind }: Reading, rule: ReferenceRule): Found {
     case "ai":
       return ofElement(scan.elements.find(({ ai }) => ai === rule.ai)) ?? { reference: null };
     case "auto":
-      return kind === "ean" || kind === "other" ? whole() : (bestOf({ scan, kind }) ?? whole());
+      return automatic() ?? whole();
   }
-}
 
-function bestOf({ scan: { elements, carriers } }: Reading): Found | undefined {
-  const [first, ...others] = preferredElements;
-  const withIdentifier = (ai: string) => ofElement(elements.find((element) => element.ai === ai));
-  return (
-    withIdentifier(first) ??
-    trackingNumber() ??
-    others.map(withIdentifier).find((found) => found !== undefined)
-  );
-
-  function trackingNumber(): Found | undefined {
-    const internal = elements
-      .filter(({ ai }) => /^9\d$/.test(ai ?? ""))
-      .map(({ ai, value }) => `${ai}${value}`);
-    const found = carriers.find(({ number, checkDigit }) => checkDigit === true && internal.includes(number));
-    return found === undefined ? undefined : { reference: found.number };
+  function automatic(): Found | undefined {
+    const [first] = preferredElements;
+    const isWrong = scan.elements.some(({ ai, checked }) => ai === first && checked !== true);
+    if (scan.number !== null && !isWrong) {
+      return { reference: scan.number };
+    }
+    const candidates = kind === "ean" ? [] : preferredElements;
+    return candidates
+      .map((ai) => ofElement(scan.elements.find((element) => element.ai === ai)))
+      .find((found) => found !== undefined);
   }
 }
 
@@ -88,11 +86,6 @@ function ofElement(element: ScanElement | undefined): Found | undefined {
   return element === undefined
     ? undefined
     : { reference: element.value, wrong: element.checked === false ? element : undefined };
-}
-
-/** Removes control characters, which no person or other system takes as a part of a reference. */
-function printable(text: string): string {
-  return text.replaceAll(/\p{Cc}/gu, "").trim();
 }
 
 const kindPhrases = {

@@ -123,7 +123,7 @@ describe("carriers' tracking numbers", () => {
       fc.assert(
         fc.property(fc.stringMatching(pattern), (text) => {
           assert.ok(lengths.includes(text.length) && first.includes(text.charAt(0)), `${service}: ${text}`);
-          const found = findCarriers(text, []).filter((one) => one.carrier === carrier);
+          const found = findCarriers(text, []).carriers.filter((one) => one.carrier === carrier);
           assert.ok(
             carrier === "UPS" || carrier === "UPU S10" || found.some((one) => one.service === service),
             `${service}: ${text}`,

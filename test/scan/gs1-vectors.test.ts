@@ -25,6 +25,7 @@ const alsoRead: Readonly<Record<string, string>> = {
   "]E0123456789012": "many scanners send UPC-A without its zero in front",
   "]Q1https://a/NOPRIMARYAI": "a link that is no GS1 Digital Link is text",
   "https://[fe80::1%25lo]/01/12312312312333": "the host says nothing of the article",
+  "https://a/stem/00/006141411234567890/": "a slash at the end says nothing",
   "https://a/01/2112345678900": "earlier releases of GS1 Digital Link had GTINs without zeros in front",
   "https://a/01/416000336108": "earlier releases of GS1 Digital Link had GTINs without zeros in front",
   "https://a/01/02345673": "earlier releases of GS1 Digital Link had GTINs without zeros in front",

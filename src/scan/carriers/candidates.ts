@@ -1,6 +1,6 @@
 import type { ScanCarrier, ScanElement } from "../../model/shapes.ts";
 import { separator } from "../gs1/element-string.ts";
-import { type Format, formats } from "./formats.ts";
+import { type Format, formats, gs1 } from "./formats.ts";
 
 /** The length of the longest tracking number, including the routing code in front of it. */
 const longest = Math.max(...formats.flatMap(({ lengths }) => lengths));
@@ -25,13 +25,26 @@ function indexFormats(): Map<string, Format[]>[] {
   return index;
 }
 
+interface Candidate {
+  readonly carrier: ScanCarrier;
+  /** The part of the scan that it was found in. */
+  readonly part: string;
+}
+
+/** What a scan has of tracking numbers. */
+export interface TrackingNumbers {
+  /** Every one that it can be, those with a correct check digit first. */
+  readonly carriers: ScanCarrier[];
+  /** The one that it is, as the carrier prints it: with a correct check digit, and in a place for it. Null if there is none. */
+  readonly number: string | null;
+}
+
 /**
- * Returns every tracking number that a scan can be, those with a correct check digit first. There can be several, because the
- * formats of carriers overlap and only the sender knows which one it is. If a scan has several parts, as a GS1 element string
- * has, each part can be one.
+ * Finds the tracking numbers of a scan. There can be several, because the formats of carriers overlap and only the sender knows
+ * which one it is. If a scan has several parts, as a GS1 element string has, each part can be one.
  */
-export function findCarriers(text: string, elements: readonly ScanElement[]): ScanCarrier[] {
-  const found: ScanCarrier[] = [];
+export function findCarriers(text: string, elements: readonly ScanElement[]): TrackingNumbers {
+  const found: Candidate[] = [];
   const parts = partsOf(text, elements);
   for (let index = 0; index < parts.length; index++) {
     const part = parts[index] ?? "";
@@ -39,21 +52,66 @@ export function findCarriers(text: string, elements: readonly ScanElement[]): Sc
     if (possible !== undefined && parts.indexOf(part) === index) {
       for (const format of possible) {
         const carrier = readNumber(format, part);
-        if (carrier !== null && !found.some((other) => isSame(other, carrier))) {
-          found.push(carrier);
+        if (carrier !== null) {
+          found.push({ carrier, part });
         }
       }
     }
   }
-  return found.length < 2 ? found : found.sort((one, other) => rank(one) - rank(other));
+  if (found.length > 1) {
+    found.sort((one, other) => rank(one) - rank(other));
+  }
+  const isPlaced = ({ carrier, part }: Candidate): boolean =>
+    carrier.checkDigit === true && isPlaceOfNumber(part, { text, parts, elements });
+  const carriers: ScanCarrier[] = [];
+  for (const { carrier } of found) {
+    if (!carriers.some((other) => isSame(other, carrier))) {
+      carriers.push(carrier);
+    }
+  }
+  return { carriers, number: found.find(isPlaced)?.carrier.number ?? null };
+}
+
+interface Place {
+  readonly text: string;
+  readonly parts: readonly string[];
+  readonly elements: readonly ScanElement[];
+}
+
+/**
+ * Whether a part of a scan is a place for the tracking number. In a GS1 code it is an element for internal use with its identifier;
+ * or the whole code, where the scanner has dropped the FNC1 behind the ZIP code, which is too long then.
+ */
+function isPlaceOfNumber(part: string, { text, parts, elements }: Place): boolean {
+  const whole = text.startsWith(separator) ? text.slice(1) : text;
+  const isRouted = whole.startsWith("420");
+  const [first] = elements;
+  if (first === undefined) {
+    return part === parts[0] || isRouted;
+  }
+  const isInternal = elements.some(
+    ({ ai, value }) => ai?.length === 2 && ai.startsWith("9") && part === ai + value,
+  );
+  return isInternal || (part === whole && isRouted && first.problem === "length");
+}
+
+/**
+ * Whether a number is certainly rather a carrier's than an article's: it has the length and the check digit of a carrier that does
+ * not calculate it as GS1 does.
+ */
+export function hasCheckDigitOfCarrier(text: string): boolean {
+  const possible = byLength[text.length]?.get(text.charAt(0)) ?? [];
+  return possible.some((format) => format.check !== gs1 && readNumber(format, text)?.checkDigit === true);
 }
 
 function isSame(one: ScanCarrier, other: ScanCarrier): boolean {
   return one.number === other.number && one.service === other.service && one.carrier === other.carrier;
 }
 
-function rank({ checkDigit }: ScanCarrier): number {
-  return checkDigit === true ? 0 : checkDigit === null ? 1 : 2;
+/** A number behind a ZIP code fits by more than its length. */
+function rank({ carrier: { checkDigit, number }, part }: Candidate): number {
+  const isRouted = part.startsWith("420") && part.endsWith(number) && number !== part;
+  return (checkDigit === true ? 0 : checkDigit === null ? 2 : 4) + (isRouted ? 0 : 1);
 }
 
 const separatorsAndSpaces = new RegExp(`[\\s${separator}]`, "g");
@@ -96,11 +154,11 @@ function readNumber(format: Format, text: string): ScanCarrier | null {
     return null;
   }
   const number = found[1] ?? text;
-  const { serialFrom = 0, checkAt = number.length - 1 } = format;
+  const { serialFrom = 0, checkAt = number.length - 1, printed } = format;
   return {
     carrier,
     service: serviceOf === undefined ? format.service : serviceOf(number),
-    number,
+    number: printed === undefined ? number : printed(number),
     checkDigit: check === undefined ? null : check(number, serialFrom, checkAt),
   };
 }

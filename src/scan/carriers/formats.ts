@@ -33,7 +33,7 @@ function modulo10(even: number, odd: number, prefix = ""): CheckDigit {
 }
 
 /** The check digit of GS1, for numbers of digits only. */
-const gs1: CheckDigit = (number, from, at) => hasGs1CheckDigit(number, from, at + 1);
+export const gs1: CheckDigit = (number, from, at) => hasGs1CheckDigit(number, from, at + 1);
 
 /** The remainder of the division by 7. */
 const modulo7: CheckDigit = (number, from, at) => Number(number.slice(from, at)) % 7 === digitAt(number, at);
@@ -153,6 +153,8 @@ export interface Format {
   readonly serialFrom?: number;
   /** Index of the check digit in the number; the last character if left out. */
   readonly checkAt?: number;
+  /** Returns the tracking number as the carrier prints it, where the code holds more; the whole if left out. */
+  readonly printed?: (number: string) => string;
   /** Returns the service that the number names. */
   readonly serviceOf?: (number: string) => string;
 }
@@ -166,11 +168,14 @@ const ups = modulo10(1, 2);
 const identcode = modulo10(4, 9);
 const upTo = (first: number, last: number): number[] =>
   Array.from({ length: last - first + 1 }, (_, index) => first + index);
+/** FedEx prints the tracking number of 12 digits, for which its codes of 34 have room for 14. */
+const last14: Format["printed"] = (number) => number.slice(-14).replace(/^00/, "");
 const routed = "^(?:420\\d{5}(?:\\d{4})?)?";
 
 /**
  * The formats of tracking numbers. The facts are from jkeen/tracking_number_data, release 2.0.0
- * (https://github.com/jkeen/tracking_number_data, MIT). It does not have Identcode, Leitcode and the numbers of DHL Paket and
+ * (https://github.com/jkeen/tracking_number_data, MIT), which also says which part of a code of FedEx and DPD is the number that
+ * they print. It does not have Identcode, Leitcode and the numbers of DHL Paket and
  * Hermes: those are from their carriers' public descriptions. No pattern can backtrack, so each takes time in proportion to
  * the length of the text.
  */
@@ -195,7 +200,7 @@ export const formats: readonly Format[] = [
     serialFrom: 1,
   },
   ofDigits("FedEx", "Express (12)", 12, fedex12),
-  ofDigits("FedEx", "Express (34)", 34, fedex14, { first: "012345678", serialFrom: 20 }),
+  ofDigits("FedEx", "Express (34)", 34, fedex14, { first: "012345678", serialFrom: 20, printed: last14 }),
   {
     carrier: "FedEx",
     service: "ASTRA (32)",
@@ -206,8 +211,12 @@ export const formats: readonly Format[] = [
   },
   ofDigits("FedEx", "Ground (15)", 15, gs1),
   ofDigits("FedEx", "Ground SSCC (18)", 18, gs1, { serialFrom: 2 }),
-  ofDigits("FedEx", "Ground 96 (22)", 22, gs1, { prefix: "96", serialFrom: 7 }),
-  ofDigits("FedEx", "Ground GSN (34)", 34, fedex14, { prefix: "96", serialFrom: 20 }),
+  ofDigits("FedEx", "Ground 96 (22)", 22, gs1, {
+    prefix: "96",
+    serialFrom: 7,
+    printed: (number) => number.slice(7),
+  }),
+  ofDigits("FedEx", "Ground GSN (34)", 34, fedex14, { prefix: "96", serialFrom: 20, printed: last14 }),
   ofDigits("USPS", "USPS 20", 20, gs1),
   {
     carrier: "USPS",
@@ -268,10 +277,12 @@ export const formats: readonly Format[] = [
   {
     carrier: "DPD",
     service: "DPD (28)",
-    lengths: [28],
-    first: digits,
-    pattern: /^\d{27}[0-9A-Z]$/,
+    lengths: [28, 29],
+    first: `${digits}%`,
+    // A postal code of 7 characters, the tracking number, the service and the country, of 3 digits each.
+    pattern: /^%?(\d{27}[0-9A-Z])$/,
     check: modulo37and36,
+    printed: (number) => number.slice(7, 21),
   },
   {
     carrier: "DPD",
@@ -361,12 +372,20 @@ function ofDigits(
   service: string,
   length: number,
   check?: CheckDigit,
-  { first = digits, prefix = "", serialFrom = 0 }: DigitOptions = {},
+  { first = digits, prefix = "", serialFrom = 0, printed }: DigitOptions = {},
 ): Format {
   const begin =
     prefix === "" ? { first, pattern: `[${first}]` } : { first: prefix.charAt(0), pattern: prefix };
   const pattern = new RegExp(`^${begin.pattern}\\d{${length - (prefix.length || 1)}}$`);
-  const format = { carrier, service, lengths: [length], first: begin.first, pattern, serialFrom };
+  const format = {
+    carrier,
+    service,
+    lengths: [length],
+    first: begin.first,
+    pattern,
+    serialFrom,
+    ...(printed === undefined ? {} : { printed }),
+  };
   return check === undefined ? format : { ...format, check };
 }
 
@@ -376,4 +395,5 @@ interface DigitOptions {
   /** The digits with which every number begins. */
   readonly prefix?: string;
   readonly serialFrom?: number;
+  readonly printed?: Format["printed"];
 }

@@ -14,7 +14,7 @@ export function readDigitalLink(text: string, today: Date): ScanElement[] | null
   if (path === undefined) {
     return null;
   }
-  const inPath = readPath(path.split("/").slice(1));
+  const inPath = readPath(path.replace(/\/$/, "").split("/").slice(1));
   if (inPath === null) {
     return null;
   }

@@ -51,21 +51,27 @@ export function writeElementString(elements: readonly ScanElement[]): string {
 }
 
 /**
- * The elements of the human-readable form, "(01)09501101530003(10)ABC"; null for any other text. A bracket that begins
+ * The elements of the human-readable form, "(01)09501101530003(10)ABC", with or without spaces between the brackets and the
+ * digits, as labels have it; null for any other text. A bracket that begins
  * no application identifier belongs to the value, as does one behind a backslash.
  */
 export function readBracketed(text: string, today: Date): ScanElement[] | null {
   const marks = [...text.matchAll(/(?<!\\)\((\d{2,4})\)/g)];
   const [first] = marks;
-  if (first?.index !== 0 || !identifiers.has(first[1] ?? "")) {
+  if (first === undefined || text.slice(0, first.index).trim() !== "" || !identifiers.has(first[1] ?? "")) {
     return null;
   }
   const elements = marks.map((mark, index) => {
     const value = text.slice(mark.index + mark[0].length, marks[index + 1]?.index);
-    return readElement(identifierNamed(mark[1] ?? ""), value.replaceAll("\\(", "("), today);
+    return readElement(identifierNamed(mark[1] ?? ""), withoutSpaces(value.replaceAll("\\(", "(")), today);
   });
   // A number in brackets within a text does not make it an element string.
   return elements[0]?.problem === "characters" ? null : elements;
+}
+
+/** No GS1 code has a space. */
+function withoutSpaces(value: string): string {
+  return /^[\d\s]*$/.test(value) ? value.replaceAll(/\s/g, "") : value.trim();
 }
 
 /**

@@ -1,0 +1,136 @@
+import assert from "node:assert/strict";
+import { gs, read, readTrackingFormats, withCheckDigit } from "./support.ts";
+
+/**
+ * What the carrier prints, and the content of its code. The numbers of FedEx, USPS and DPD are test numbers of
+ * tracking_number_data 2.0.0; that the last 14 digits of FedEx's 34 are the tracking number, printed with 12, is in Wikipedia's
+ * article “Tracking number”. The first is of issue 57; that of DHL Paket is in its public description.
+ */
+const labels: readonly (readonly [carrier: string, printed: string, code: string])[] = [
+  ["USPS, ZIP", "9261290283641500004181", "420773169261290283641500004181"],
+  ["USPS, ZIP+4", "9200190132607600833457", "4200233412349200190132607600833457"],
+  ["USPS", "9200190132607600833457", "9200190132607600833457"],
+  ["FedEx Express (34)", "779017972697", "1001921334250001000300779017972697"],
+  ["FedEx Express (34)", "639585804382", "1001921380360001000300639585804382"],
+  ["FedEx Ground (34)", "776632517510", "9622001900000000000000776632517510"],
+  ["FedEx Ground (34)", "794808390594", "9632001560123456789900794808390594"],
+  ["FedEx Ground 96 (22)", "987654312345672", "9611020987654312345672"],
+  ["FedEx (12)", "986578788855", "986578788855"],
+  ["UPS", "1Z5R89390357567127", "1Z5R89390357567127"],
+  ["DPD", "09980000020033", "008182709980000020033350276C"],
+  ["DPD", "09980000020033", "%008182709980000020033350276C"],
+  ["DHL Paket", "00340433836442636597", "00340433836442636597"],
+  ["S10", "RB123456785GB", "RB123456785GB"],
+];
+
+/** The content as scanners send it: with each AIM identifier that the symbol can have, with and without FNC1, and its ends. */
+function settings(code: string): string[] {
+  const routing = /^420(\d{5}(?:\d{4})?)(?=9[1-5])/.exec(code)?.[0];
+  const divided = routing === undefined ? code : `${routing}${gs}${code.slice(routing.length)}`;
+  const isGs1 = routing !== undefined || /^(?:9[1-6]\d+|00\d{18})$/.test(code);
+  const fronts = isGs1 ? ["]C1", "]d2", gs, ""] : ["]C0", "]L2", "]d1", ""];
+  return fronts.flatMap((front) =>
+    ["", "\r\n"].flatMap((end) => [
+      `${front}${code}${end}`,
+      `${front}${divided}${end}`,
+      `\uFEFF${front}${code}${end}`,
+    ]),
+  );
+}
+
+describe("the number of a parcel", () => {
+  for (const [carrier, printed, code] of labels) {
+    it(`is what the carrier prints, however the scanner is set: ${carrier} ${code}`, () => {
+      for (const scan of settings(code)) {
+        const { number, text } = read(scan).scan;
+        assert.equal(number, printed, JSON.stringify(scan));
+        assert.ok(text.replaceAll(gs, "").endsWith(code), "the whole text stays");
+      }
+    });
+  }
+
+  it("is the text where no carrier is recognized by its check digit", () => {
+    for (const text of ["ORDER-4711", "TBA000000000000", "1001921334250001000300779017972698", "12345"]) {
+      assert.equal(read(text).scan.number, text);
+    }
+  });
+
+  it("is the SSCC, and null of a code without any of these", () => {
+    assert.equal(read("]C100123456789012345675420303019").scan.number, "123456789012345675");
+    for (const scan of ["]C10109506000134352", "]E04006381333931", "https://example.com/01/09506000134352"]) {
+      assert.equal(read(scan).scan.number, null, scan);
+    }
+  });
+
+  it("comes only from a place for one: an article and a count in a GS1 code are none, whatever their check digits", () => {
+    // 20 digits with the check digit of a USPS number, which is that of GS1.
+    for (let count = 10; count < 100; count++) {
+      const text = `010950600013435230${count}`;
+      assert.equal(read(`]C1${text}`).scan.number, null, text);
+    }
+  });
+});
+
+describe("a check digit that fits by chance", () => {
+  it("makes no number of FedEx an article, of all in which both are right", () => {
+    let both = 0;
+    for (let serial = 0; serial < 1_000; serial++) {
+      const eleven = `7948${String(serial * 7_919_113)
+        .padStart(7, "0")
+        .slice(-7)}`;
+      const weights = [3, 1, 7, 3, 1, 7, 3, 1, 7, 3, 1];
+      const sum = weights.reduce((total, weight, at) => total + weight * Number(eleven[at]), 0);
+      const number = `${eleven}${(sum % 11) % 10}`;
+      both += withCheckDigit(eleven) === number ? 1 : 0;
+      const { kind, scan } = read(number);
+      assert.deepEqual([kind, scan.gtin, scan.number], ["other", null, number]);
+    }
+    assert.ok(both > 50, `${both}`);
+  });
+
+  it("is not refused in any valid number of tracking_number_data", async () => {
+    for (const { valid, courier } of await readTrackingFormats()) {
+      for (const number of valid) {
+        const { kind, isGuessed } = read(number);
+        assert.ok(kind === "other" || isGuessed, `${courier}: ${number}`);
+      }
+    }
+  });
+
+  it("is one where the scanner states the symbology", () => {
+    assert.equal(read("]E0036000291452").scan.gtin, "00036000291452");
+    assert.equal(read("]E0036000291452").isGuessed, false);
+  });
+});
+
+describe("small things around a code", () => {
+  it("are spaces in what people read", () => {
+    for (const text of [
+      "(00) 123456789012345675",
+      "(00) 1 2345678 901234567 5",
+      " (00)123456789012345675 ",
+      "(00) 1 2345678 901234567 5 (10) LOT1",
+    ]) {
+      assert.equal(read(text).scan.sscc, "123456789012345675", text);
+    }
+    assert.equal(read("(00) 1 2345678 901234567 5 (10) LOT1").scan.lot, "LOT1");
+    assert.equal(read("(10) people of ORDER 7").kind, "other");
+  });
+
+  it("is a slash at the end of a GS1 Digital Link", () => {
+    const { kind, scan } = read("https://example.com/01/09506000134352/10/ABC/?17=271231");
+    assert.deepEqual(
+      [kind, scan.gtin, scan.lot, scan.expiry],
+      ["digitalLink", "09506000134352", "ABC", "2027-12-31"],
+    );
+    assert.equal(read("https://example.com/").kind, "other");
+  });
+
+  it("is a byte order mark, also one that was read as Latin-1", () => {
+    for (const mark of ["\uFEFF", "\u00EF\u00BB\u00BF"]) {
+      const { scan } = read(`${mark}]C100123456789012345675`);
+      assert.deepEqual([scan.aim, scan.sscc], ["]C1", "123456789012345675"]);
+      assert.equal(read(`${mark}ORDER-1`).scan.text, "ORDER-1");
+    }
+  });
+});
