@@ -1,4 +1,5 @@
 import { nodeName } from "../../src/properties/common-properties.ts";
+import { usualNoReads } from "../../src/rules/scans.ts";
 import { defaultsOf, type PropertyTable, type Saved } from "../../src/properties/property-table.ts";
 
 const codes = { legend: "group.codes" } as const;
@@ -54,6 +55,15 @@ export const properties = {
     icon: "bolt",
     placeholder: "placeholder.controls",
     note: "note.controls",
+    group: codes,
+  },
+  /** What identifies no parcel, separated by commas; it goes to the second output. */
+  noReads: {
+    kind: "text",
+    default: usualNoReads,
+    icon: "eye-slash",
+    placeholder: "placeholder.controls",
+    note: "note.noReads",
     group: codes,
   },
   /** The same scan within this many milliseconds is dropped; 0: never. */

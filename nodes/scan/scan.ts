@@ -6,14 +6,9 @@ import { serveTryScan } from "../../src/runtime/admin/scan-routes.ts";
 import { noConfig } from "../../src/runtime/config/config-choice.ts";
 import type { SettingsReader } from "../../src/runtime/config/settings.ts";
 import type { Outputs } from "../../src/runtime/messages.ts";
-import {
-  RecentScans,
-  controlKey,
-  framesIn,
-  readCodeRules,
-  sourceOf,
-} from "../../src/runtime/scan/scan-settings.ts";
+import { RecentScans, framesIn, readCodeRules, sourceOf } from "../../src/runtime/scan/scan-settings.ts";
 import { ScanSources } from "../../src/runtime/scan/scan-sources.ts";
+import { noRead } from "../../src/scan/no-reads.ts";
 import { readFrame } from "../../src/scan/read-scans.ts";
 import { chooseReference } from "../../src/scan/reference.ts";
 import { type ScanProperties, defaults, properties as table } from "./scan.shared.ts";
@@ -52,17 +47,19 @@ export default function (RED: NodeAPI): void {
       // All scans are read before any is remembered: a message ends either in its scans or in an error.
       const read = frames.map((frame) => {
         const reading = readFrame(frame, { separator });
-        const code = rules.controls.get(controlKey(reading.scan.text));
+        const control = rules.controlOf(reading);
         const addition: Addition =
-          code === undefined
+          control === undefined
             ? { transactionReference: chooseReference(reading, references), scan: reading.scan }
-            : { control: code };
+            : { control };
         return { payload: frame.raw, key: `${sourceOf(msg)} ${reading.scan.text}`, addition };
       });
       const fresh = read.filter(({ key }) => !recent.isDuplicate(key, performance.now()));
       dropped += read.length - fresh.length;
       const last = fresh.at(-1);
-      if (last !== undefined) {
+      if (last !== undefined && nameOf(last.addition) === noRead) {
+        status.say("waiting", "nothingRead");
+      } else if (last !== undefined) {
         status.show("done", () => nameOf(last.addition));
       } else if (read.length > 0) {
         status.say("done", "duplicates", { count: dropped });

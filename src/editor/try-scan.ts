@@ -28,7 +28,7 @@ export function addTrialField(
 }
 
 /** The properties of the dialog on which the reading of a scan depends. */
-const settings = ["which", "ai", "pattern", "symbologies", "invalid", "controls", "separator"];
+const settings = ["which", "ai", "pattern", "symbologies", "invalid", "controls", "noReads", "separator"];
 
 /**
  * Adds the field into which people type or scan a code to see how the runtime's parser reads it. The result may contain

@@ -1,5 +1,6 @@
 import { shared } from "../dashboard/nodes.ts";
 import type { Properties } from "../dashboard/flow-builder.ts";
+import { usualNoReads } from "../rules/scans.ts";
 
 const blankReferences = {
   customReference1: "",
@@ -63,6 +64,7 @@ export const scan = {
   symbologies: "gs1,digitalLink,ean,other",
   invalid: "error",
   controls: "STATION_CANCEL, STATION_AGAIN, STATION_CONFIRM",
+  noReads: usualNoReads,
   dedupe: "0",
   framing: "message",
   gap: "100",

@@ -17,6 +17,9 @@ const possibleIn: ReadonlyMap<string, readonly Phase[]> = new Map<string, readon
 export function didInput(run: Run, station: Station, msg: InputMessage): void {
   if (msg.error) {
     say(run, station, "error", run.t.unreadable, msg.error.message);
+  } else if (msg.control === "NO_READ") {
+    // Not even the time of the last scan changes: the label that follows is not a repeated one.
+    say(run, station, "error", run.t.nothingRead);
   } else if (msg.control) {
     printed(run, station, msg.control);
   } else if (msg.topic === "scan") {

@@ -85,6 +85,7 @@ export const texts = {
     chooseFirst: "Look at the device, then press a button first.",
     notNow: "“{button}” is not possible now. Nothing was done: do what the screen says.",
     unreadable: "This code cannot be read. Scan it again.",
+    nothingRead: "Nothing was read. Scan again.",
     forgotten:
       "The recording of {reference} was discarded: the parcel was not measured for a long time. Scan it again.",
     notArchived:
@@ -199,6 +200,7 @@ export const texts = {
     notNow:
       "„{button}“ ist jetzt nicht möglich. Es ist nichts geschehen: Tun Sie, was auf dem Bildschirm steht.",
     unreadable: "Dieser Code ist nicht lesbar. Scannen Sie ihn noch einmal.",
+    nothingRead: "Es wurde nichts gelesen. Scannen Sie noch einmal.",
     forgotten:
       "Die Aufnahme von {reference} wurde verworfen: Das Paket wurde lange nicht gemessen. Scannen Sie es noch einmal.",
     notArchived:
@@ -315,6 +317,7 @@ export const texts = {
     chooseFirst: "Mira el dispositivo y pulsa primero un botón.",
     notNow: "«{button}» no es posible ahora. No se ha hecho nada: haz lo que indica la pantalla.",
     unreadable: "No se puede leer este código. Escanéalo otra vez.",
+    nothingRead: "No se ha leído nada. Escanea otra vez.",
     forgotten:
       "Se ha descartado la grabación de {reference}: el bulto no se ha medido durante mucho tiempo. Escanéalo otra vez.",
     notArchived:

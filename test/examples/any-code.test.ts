@@ -45,6 +45,11 @@ describe("the example 11: any code to a parcel", () => {
     assert.equal(run.simulator.newer.actions.measures, 0);
   });
 
+  it("says that nothing was read, and measures nothing", async () => {
+    assert.equal(await said("Scan nothing", "Scan again"), "Nothing was read. Scan again.");
+    assert.equal(run.simulator.newer.actions.measures, 0);
+  });
+
   it("starts and discards the video by control codes", async () => {
     run.simulator.newer.setMode("video-with-measurement");
     const started = run.simulator.nextRequest(({ path }) => path === "/api/v1/video/start");

@@ -29,7 +29,7 @@ describe("dimensioner-scan behind a scanner on the network", () => {
       id: "node",
       z: "tab",
       type: "dimensioner-scan",
-      controls: "VIDEO_START, NoRead",
+      controls: "VIDEO_START",
       ...settings,
     };
     flow = await TestFlow.start([{ ...receiver, ...own }, scan]);
@@ -64,7 +64,7 @@ describe("dimensioner-scan behind a scanner on the network", () => {
       sscc,
       "395212340000005323",
       "VIDEO_START",
-      "NoRead",
+      "NO_READ",
       "END",
     ]);
     const [, second] = flow.sent.filter(({ nodeId, port }) => nodeId === "node" && port === 0);

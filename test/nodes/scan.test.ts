@@ -81,6 +81,75 @@ describe("dimensioner-scan", () => {
     }
   });
 
+  it("sends what identifies no parcel to the second output as NO_READ, and says so in its status", async () => {
+    await start({ dedupe: 0 });
+    for (const payload of [
+      "NoRead\r\n",
+      "NO READ",
+      "]C0noread",
+      "NR\t",
+      "ERROR\r",
+      "?",
+      "????\r\n",
+      "",
+      "\r\n",
+      "\x02\x03",
+      "]C1\r",
+    ]) {
+      const { sent, error } = await scan(payload);
+      assert.equal(error, undefined, payload);
+      const [{ port, msg } = assert.fail()] = sent;
+      assert.deepEqual([port, msg["control"], msg["payload"]], [1, "NO_READ", payload]);
+      assert.equal("transactionReference" in msg || "scan" in msg, false, payload);
+      assert.equal(flow.lastStatus("node")?.text, "nothing was read");
+      assert.equal(flow.lastStatus("node")?.fill, "yellow");
+    }
+    const stream = await scan(Buffer.from("\x02\x03ORDER-1\r\nNoRead\r\n"));
+    assert.deepEqual(stream.references, ["NO_READ", "ORDER-1", "NO_READ"]);
+  });
+
+  it("takes a code that names only a place for none of a parcel", async () => {
+    await start({ dedupe: 0 });
+    // The ZIP code's barcode of UPS and USPS (GS1-128, AI 420, alone), with and without what scanners send in front.
+    for (const place of [
+      "]C142030301",
+      "]C1420303011234",
+      "\x1d42030301",
+      "42030301",
+      "420 30301",
+      "(420) 30301",
+      "]C1421840A1A1A1",
+      "]C14144012345000009",
+      "https://example.com/414/4012345000009",
+    ]) {
+      assert.deepEqual((await scan(place)).references, ["NO_READ"], place);
+    }
+    for (const [parcel, reference] of [
+      ["]C142030301\x1d9261290283641500004181", "9261290283641500004181"],
+      ["]C14144012345000009\x1d254A\x1d00123456789012345675", sscc],
+      ["]C042030301", "42030301"],
+      ["42030301-7", "42030301-7"],
+      ["420303017", "420303017"],
+    ]) {
+      assert.deepEqual((await scan(parcel)).references, [reference], parcel);
+    }
+  });
+
+  it("takes what the dialog says for no parcel, and nothing else", async () => {
+    await start({ noReads: "BAD, (400)", dedupe: 0 });
+    assert.deepEqual((await scan("bad\r")).references, ["NO_READ"]);
+    assert.deepEqual((await scan("]C1400A")).references, ["NO_READ"]);
+    assert.deepEqual((await scan("NoRead")).references, ["NoRead"]);
+    assert.deepEqual((await scan("42030301")).references, ["42030301"]);
+    assert.equal((await scan("")).error?.code, "ERR_INPUT");
+    await flow.stop();
+    await start({ noReads: "", dedupe: 0 });
+    assert.deepEqual((await scan("]C142030301")).references, ["42030301"]);
+    await flow.stop();
+    await start({ which: "ai", ai: "420", dedupe: 0 });
+    assert.deepEqual((await scan("]C142030301")).references, ["30301"]);
+  });
+
   it("drops what comes again within the time, also from a scanner that goes on reading, and counts it", async () => {
     await start({ dedupe: 60_000 });
     assert.deepEqual((await scan(label)).references, [sscc]);
@@ -119,6 +188,30 @@ describe("dimensioner-scan", () => {
       ["VIDEO_START\r\n", "ORDER-1\r\n", "VIDEO_RESET\r\n", "ORDER-2\r\n"],
     );
     assert.equal(flow.ends.length, 1);
+  });
+
+  it("gives the number that the carrier prints, with the whole text in scan.text", async () => {
+    await start({ dedupe: 0 });
+    const text = "1001921334250001000300779017972697";
+    const [{ msg } = assert.fail()] = (await scan(`]C0${text}\r\n`)).sent;
+    const read = msg["scan"] as Scan;
+    assert.deepEqual(
+      [msg["transactionReference"], read.number, read.text],
+      ["779017972697", "779017972697", text],
+    );
+  });
+
+  it("refuses no number for a check digit that fits by chance", async () => {
+    await start({ symbologies: "gs1,digitalLink,other", dedupe: 0 });
+    // Both FedEx's check digit and that of UPC; an order number with that of GTIN-14; one that begins like an SSCC.
+    for (const number of ["201298452277", "477179081230", "15400141288763", "00123456789012345675"]) {
+      assert.equal((await scan(number)).error, undefined, number);
+    }
+    assert.equal(
+      (await scan("]E04006381333931")).error?.code,
+      "ERR_INPUT",
+      "the scanner says that it is an EAN",
+    );
   });
 
   describe("the reference", () => {
@@ -205,16 +298,7 @@ describe("dimensioner-scan", () => {
 
   it("fails with ERR_INPUT for what is no scan, and changes nothing in the message", async () => {
     await start();
-    for (const payload of [
-      "",
-      "\r\n",
-      Buffer.alloc(0),
-      4711,
-      null,
-      undefined,
-      { text: "A" },
-      "x".repeat(9_000),
-    ]) {
+    for (const payload of [Buffer.alloc(0), 4711, null, undefined, { text: "A" }, "x".repeat(9_000)]) {
       const msg = { payload, topic: "t" };
       const { error, sent } = await flow.run("node", msg);
       assert.deepEqual([error?.code, sent], ["ERR_INPUT", []], inspect(payload));

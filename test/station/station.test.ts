@@ -58,11 +58,21 @@ class TestStation {
     return this.#input({ topic: "scan", payload: transactionReference, transactionReference });
   }
 
+  /** The scanner could not read anything: the scan node says so. */
+  scanNothing(): Run["out"] {
+    return this.#input({ topic: "scan", payload: "NoRead", control: "NO_READ" });
+  }
+
   press(payload: string): Run["out"] {
     return this.#input({ topic: "button", payload });
   }
 
-  #input(input: { topic: "scan" | "button"; payload: string; transactionReference?: string }): Run["out"] {
+  #input(input: {
+    topic: "scan" | "button";
+    payload: string;
+    transactionReference?: string;
+    control?: string;
+  }): Run["out"] {
     const from = { station: "dock-1", _client: { socketId: "screen" }, input: `input ${++this.#ids}` };
     return this.receive({ ...from, at: this.#now, ...input });
   }
@@ -123,6 +133,33 @@ function busy(phase: BusyPhase): TestStation {
 }
 
 describe("a packing station, without Node-RED", () => {
+  it("says that nothing was read, and changes nothing, in whichever phase it is", () => {
+    const station = new TestStation();
+    const nothing = "Nothing was read. Scan again.";
+    const changesNothing = () => {
+      const { phase, parcel, lastScan, operator, shown } = structuredClone(station.state);
+      const sent = station.sent.length;
+      station.scanNothing();
+      assert.equal(station.looks, `${phase}: ${nothing}`);
+      assert.equal(station.sent.length, sent);
+      const now = station.state;
+      assert.deepEqual(
+        [now.phase, now.parcel, now.lastScan, now.operator, now.shown],
+        [phase, parcel, lastScan, operator, shown],
+      );
+    };
+    station.scan("A");
+    changesNothing();
+    station.answer();
+    changesNothing();
+    station.scan("A");
+    station.answer();
+    changesNothing();
+    station.scan("A");
+    assert.equal(station.state.phase, "idle");
+    changesNothing();
+  });
+
   it("starts the video at the first scan, measures at the second, and is ready again at the confirmation", () => {
     const station = new TestStation();
     const phases: Phase[] = [];

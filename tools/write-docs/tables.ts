@@ -9,6 +9,7 @@ import { type ErrorCode, errorCodes } from "../../src/errors/codes.ts";
 import { type SentenceKey, nodeWordings, sentences } from "../../src/errors/sentences.ts";
 import { type DefinitionName, sentMessages, shapes } from "../../src/model/message-schemas.ts";
 import { lengthUnits, weightUnits } from "../../src/rules/units.ts";
+import { usualNoReads } from "../../src/rules/scans.ts";
 import { formats } from "../../src/scan/carriers/formats.ts";
 import { release, rows as identifiers } from "../../src/scan/gs1/application-identifiers.ts";
 import { uncheckedRules } from "../../src/scan/gs1/table.ts";
@@ -42,6 +43,7 @@ export const generated: Readonly<Record<string, Readonly<Record<string, () => st
         symbologies.map(([identifier, name]) => [code(`]${identifier}`), name]),
       ),
     uncheckedRules: () => uncheckedRules.map(code).join(", "),
+    noReads: () => code(usualNoReads),
     preferredElements: () => preferredElements.slice(1).join(", "),
     carriers: () =>
       table(

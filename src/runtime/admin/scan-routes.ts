@@ -6,7 +6,7 @@ import { allFrames } from "../../scan/read-code.ts";
 import { readFrame, scanError } from "../../scan/read-scans.ts";
 import { chooseReference } from "../../scan/reference.ts";
 import { SettingsReader } from "../config/settings.ts";
-import { controlKey, readCodeRules } from "../scan/scan-settings.ts";
+import { readCodeRules } from "../scan/scan-settings.ts";
 import { type EditorSentence, answerWith, fieldText, readBody, sayError } from "./admin-route.ts";
 
 const requestSchema = v.object({
@@ -16,6 +16,7 @@ const requestSchema = v.object({
   symbologies: fieldText,
   invalid: fieldText,
   controls: fieldText,
+  noReads: fieldText,
   separator: fieldText,
   scan: fieldText,
 });
@@ -41,7 +42,7 @@ export function serveTryScan(RED: NodeAPI): void {
     }
     const reading = readFrame(frame, { separator });
     const { scan } = reading;
-    const control = rules.controls.get(controlKey(scan.text));
+    const control = rules.controlOf(reading);
     if (control !== undefined) {
       return { scan, control };
     }

@@ -1,6 +1,7 @@
 import { phrase } from "../../errors/interpolation.ts";
 import { applicationIdentifierProblem, patternProblem, readCodeKinds } from "../../rules/scans.ts";
-import { type Frame, allFrames, decodeText } from "../../scan/read-code.ts";
+import { noRead, readNoReads } from "../../scan/no-reads.ts";
+import { type Frame, type Reading, allFrames, decodeText } from "../../scan/read-code.ts";
 import { checkLength, scanError, textOf } from "../../scan/read-scans.ts";
 import type { FindReference, ReferenceRule, ReferenceRules } from "../../scan/reference.ts";
 import type { Job } from "../action/serve.ts";
@@ -16,13 +17,14 @@ export interface CodeSettings {
   readonly symbologies: string;
   readonly invalid: string;
   readonly controls: string;
+  readonly noReads: string;
 }
 
 /** The part of these settings that reading one scan needs. A regular expression is compiled when it is first used. */
 export interface CodeRules {
   readonly references: () => Promise<ReferenceRules>;
-  /** The control codes by their keys, which ignore letter case. */
-  readonly controls: ReadonlyMap<string, string>;
+  /** The control code that a scan is, as the settings write it, or NO_READ; undefined for a parcel. */
+  readonly controlOf: (reading: Reading) => string | undefined;
 }
 
 /** Throws ERR_CONFIG where a setting cannot be used. */
@@ -33,19 +35,23 @@ export function readCodeRules(settings: CodeSettings, reader: SettingsReader): C
   }
   const ruleOf = readRule(settings, reader);
   const mayBeWrong = settings.invalid === "send";
+  const controls = new Map(
+    settings.controls
+      .split(",")
+      .map((code) => code.trim())
+      .filter((code) => code !== "")
+      .map((code) => [controlKey(code), code]),
+  );
+  const isNoRead = readNoReads(settings.noReads, settings.which === "ai" ? settings.ai.trim() : null);
   return {
     references: async () => ({ rule: await ruleOf(), kinds: kinds.kinds, mayBeWrong }),
-    controls: new Map(
-      settings.controls
-        .split(",")
-        .map((code) => code.trim())
-        .filter((code) => code !== "")
-        .map((code) => [controlKey(code), code]),
-    ),
+    controlOf: (reading) =>
+      controls.get(controlKey(reading.scan.text)) ?? (isNoRead(reading) ? noRead : undefined),
   };
 }
 
-export function controlKey(code: string): string {
+/** Upper and lower case do not count. */
+function controlKey(code: string): string {
   return code.trim().toUpperCase();
 }
 
@@ -113,10 +119,8 @@ export async function framesIn(job: Job, framing: Framing, sources: ScanSources)
 
 function framesOf(text: string): readonly Frame[] {
   const frames = allFrames(text);
-  if (frames.length === 0) {
-    throw scanError("scanEmpty");
-  }
-  return frames.map(checkLength);
+  // A scanner without a message for it sends only what ends a scan, which the node before this one may have removed.
+  return frames.length === 0 ? [{ raw: text, body: "" }] : frames.map(checkLength);
 }
 
 function fromLatin1(text: string): string {

@@ -158,6 +158,7 @@ export const statusTexts = {
   evidencePage: "The evidence page is served at __path__.",
   evidencePageOff: "The evidence page is not served: __problem__",
   receivingScan: "receiving a scan",
+  nothingRead: "nothing was read",
   duplicates: "duplicates dropped: __count__",
   billedDimensional: "__count__ __unit__ (dimensional)",
   billedActual: "__count__ __unit__ (actual)",
