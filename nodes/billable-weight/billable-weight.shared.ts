@@ -11,7 +11,7 @@ export const properties = {
   /** A carrier of the table, a custom rule, or the carrier that msg.preset names. */
   preset: {
     kind: "choice",
-    of: ["ups", "fedex", "usps", "dhl-express", "dhl-express-us", "dhl-parcel", "dpd", "own", "msg"],
+    of: ["ups", "fedex", "usps", "dhl-express", "dhl-express-us", "dpd", "own", "msg"],
     default: "ups",
     icon: "truck",
   },

@@ -1,5 +1,6 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
 import { billableWeightOf, billingFacts, dayHere, readWeight } from "../../src/billing/billable-weight.ts";
+import { isTableOld } from "../../src/billing/tariffs/presets.ts";
 import { serve } from "../../src/runtime/action/serve.ts";
 import { ValueReader, asText, readChoice, readSaved } from "../../src/runtime/action/values.ts";
 import { extraLimits, ownRuleOf } from "../../src/runtime/billing/billing-settings.ts";
@@ -49,7 +50,9 @@ export default function (RED: NodeAPI): void {
     serve(RED, this, served, async ({ msg, status }, read) => {
       try {
         const billable = await bill(msg, read);
-        status.say("done", statuses[billable.basis], { count: billable.weight, unit: billable.unit });
+        const isOld = billable.ruleId !== "own" && isTableOld(dayHere(new Date()));
+        const figures = { count: billable.weight, unit: billable.unit };
+        status.say(isOld ? "waiting" : "done", isOld ? "billedOldTable" : statuses[billable.basis], figures);
         msg["billable"] = billable;
         return [msg];
       } catch (error) {

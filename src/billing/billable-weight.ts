@@ -27,6 +27,7 @@ import {
   type WeightLimit,
   type WeightRule,
   compare,
+  decimalsOf,
   dividedBy,
   fraction,
   minus,
@@ -117,6 +118,7 @@ export function billableWeightOf(measurement: unknown, task: BillingTask): Billa
       limit: Number(limit.limit),
       unit: unitOf(limit),
     })),
+    roundingNote: roundingNoteOf(measured, calculation),
     deviation: deviationOf(measured, label),
     legalForTrade,
     computed: true,
@@ -149,8 +151,11 @@ function choose(rule: BillingTask["rule"], day: string): ChosenRule {
   };
 }
 
-/** Null where it is over none of those that could be compared, and one could not be. */
+/** Null where nothing was compared, or it is over none of those that could be compared, and one could not be. */
 function isOverAny(checked: readonly CheckedLimit[], hasUnknown: boolean): boolean | null {
+  if (checked.length === 0) {
+    return null;
+  }
   if (checked.some(({ isOver }) => isOver === true)) {
     return true;
   }
@@ -187,6 +192,44 @@ function legalityOf({ billed }: Calculation, measured: MeasuredParcel, weightFro
   return weightFrom === "measured" ? weightLegality : "unknown";
 }
 
+const two = fraction("2");
+
+/**
+ * Says where the step of a measurement in another unit than the rule's may cost a whole unit: a side of 12 in that is measured as
+ * 30.5 cm is rounded up to 13 in. Null where it does not. No figure is corrected by it.
+ */
+function roundingNoteOf(measured: MeasuredParcel, { rule, sides }: Calculation): string | null {
+  const { lengthUnit, step, weight } = measured;
+  const { length: unit, weight: weightUnit } = ruleUnits[rule.unit];
+  const isInches = lengthUnit === "in" || lengthUnit === "ft";
+  if (rule.sideRounding === "none" || isInches === (unit === "in")) {
+    return null;
+  }
+  const least = (side: Fraction): Fraction => {
+    const less = minus(side, dividedBy(step, two));
+    return less.numerator > 0n ? less : side;
+  };
+  const [length, width, height] = measured.sides;
+  const parcel = { sides: [least(length), least(width), least(height)], lengthUnit, weight } as const;
+  const other = calculate(parcel, rule);
+  const costly = measured.sides.flatMap((side, index) => {
+    const [is, maybe] = [sides[index] ?? side, other.sides[index] ?? side];
+    const text = `${toDecimal(side, 4)} ${lengthUnit} is ${toDecimal(toLength(side, lengthUnit, unit), 4)} ${unit} and counts as`;
+    return compare(maybe, is) < 0
+      ? [`${text} ${toDecimal(is, 4)} ${unit}, but may be ${toDecimal(maybe, 4)} ${unit}`]
+      : [];
+  });
+  if (costly.length === 0) {
+    return null;
+  }
+  const billed = other.billed === null ? "nothing" : `${toDecimal(other.billed.weight, 4)} ${weightUnit}`;
+  const product = other.sides.map((side) => toDecimal(side, 4)).join(" × ");
+  return [
+    `The measurement has steps of ${toDecimal(step, 4)} ${lengthUnit}, which may cost a whole ${unit}: ${costly.join("; ")}.`,
+    `With ${product} ${unit}, ${billed} would be billed. Set the device to ${unit}.`,
+  ].join(" ");
+}
+
 /** A weight in its unit. */
 export interface Weight {
   readonly value: Fraction;
@@ -200,6 +243,8 @@ export type Legality = boolean | "unknown";
 export interface MeasuredParcel {
   readonly sides: readonly [Fraction, Fraction, Fraction];
   readonly lengthUnit: LengthUnit;
+  /** The step in which the sides were measured: the device's, or that of the last digit. */
+  readonly step: Fraction;
   /** Null if there is no weight, it is 0, or its unit is not known. */
   readonly weight: Weight | null;
   /** The text in place of the unit, if that is not a known one. */
@@ -232,8 +277,14 @@ function readMeasured(given: unknown): MeasuredParcel {
   const isManual = fields["isManualDimension"] === true;
   const said = fields["legalForTrade"];
   const legality = isManual ? false : typeof said === "boolean" ? said : "unknown";
+  const sides = [sideOf(fields, "length"), sideOf(fields, "width"), sideOf(fields, "height")] as const;
+  const fidelity = readFraction(fields["measurementFidelity"]);
   return {
-    sides: [sideOf(fields, "length"), sideOf(fields, "width"), sideOf(fields, "height")],
+    sides,
+    step:
+      fidelity !== null && fidelity.numerator > 0n
+        ? fidelity
+        : fraction(`1e-${Math.max(...sides.map(decimalsOf))}`),
     lengthUnit: lengthUnitOf(fields["dimsUnitOfMeasure"]),
     ...measuredWeight(fields["weight"], fields["weightUnitOfMeasure"]),
     day: dayOf(fields["dateTimeLocal"]) ?? dayOf(fields["dateTimeUtc"]),
@@ -243,9 +294,9 @@ function readMeasured(given: unknown): MeasuredParcel {
   };
 }
 
-/** A weight above 0 in a unit that is known; null where there is none. */
+/** A weight above 0 in a unit that is known; null where there is none. Throws ERR_NOT_BILLABLE for a comma that has two meanings. */
 export function readWeight(given: unknown, unit: unknown): Weight | null {
-  const value = readFraction(given);
+  const value = readFigure(given);
   const known = readWeightUnit(unit);
   return value === null || value.numerator <= 0n || known === null ? null : { value, unit: known };
 }
@@ -256,8 +307,17 @@ function measuredWeight(given: unknown, unit: unknown): Pick<MeasuredParcel, "we
   return { weight, otherWeightUnit: isOther ? textOf(unit) : null };
 }
 
+/** A number as devices, scales and flows have it; null where it is none. Throws ERR_NOT_BILLABLE for a comma that has two meanings. */
+function readFigure(given: unknown): Fraction | null {
+  const value = readFraction(given);
+  if (value === null && typeof given === "string" && given.includes(",")) {
+    throw billingError("billComma", { value: textOf(given) });
+  }
+  return value;
+}
+
 function sideOf(fields: Fields, name: "length" | "width" | "height"): Fraction {
-  const side = readFraction(fields[name]);
+  const side = readFigure(fields[name]);
   if (side === null || side.numerator <= 0n) {
     throw billingError("billSides");
   }

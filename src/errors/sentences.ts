@@ -51,6 +51,11 @@ const billing = {
     text: "The measurement does not have all three sides of the parcel. Measure the parcel again.",
     hint: "Length, width and height must be numbers above 0.",
   },
+  billComma: {
+    code: "ERR_NOT_BILLABLE",
+    text: "It is not clear what number “__value__” is. Write it with a decimal point and without a comma, such as 33.02.",
+    hint: "A comma with three digits after it can separate decimals or thousands.",
+  },
   billLengthUnit: {
     code: "ERR_INPUT",
     text: "The sides are in “__value__”, which is not supported. Set the device to one of these units: __choices__.",

@@ -833,8 +833,9 @@ export interface BillableWeight {
   /** False if a part of the rule was found in one secondary source only; null for a custom rule. */
   ruleVerified: boolean | null;
   /**
-   * Whether the parcel is over any of the thresholds. Null if it is over none of those that could be compared, and
-   * one could not be: without a weight, or where the table has the carrier's limits of later days only.
+   * Whether the parcel is over any of the thresholds. Null if nothing was compared, or if it is over none of those
+   * that could be compared, and one could not be: without a weight, or where the table has the carrier's limits of
+   * later days only.
    */
   over: boolean | null;
   /**
@@ -844,6 +845,11 @@ export interface BillableWeight {
   limitsDate: string | null;
   /** The limits of the carrier on that day, and those of the node's settings. */
   thresholds: BillingThreshold[];
+  /**
+   * Where the step of a measurement in another unit than the rule's may cost a whole unit of a side, and what
+   * would be billed otherwise: a sentence in English. Null where it does not.
+   */
+  roundingNote: string | null;
   /** The measurement against the label; null if `msg.scan` contains neither the size nor the weight. */
   deviation: LabelDeviation | null;
   /**

@@ -624,7 +624,7 @@ export const billableWeight = described(
       v.nullable(v.boolean()),
     ),
     over: described(
-      "Whether the parcel is over any of the thresholds. Null if it is over none of those that could be compared, and one could not be: without a weight, or where the table has the carrier's limits of later days only.",
+      "Whether the parcel is over any of the thresholds. Null if nothing was compared, or if it is over none of those that could be compared, and one could not be: without a weight, or where the table has the carrier's limits of later days only.",
       v.nullable(v.boolean()),
     ),
     limitsDate: described(
@@ -634,6 +634,10 @@ export const billableWeight = described(
     thresholds: described(
       "The limits of the carrier on that day, and those of the node's settings.",
       v.array(billingThreshold),
+    ),
+    roundingNote: described(
+      "Where the step of a measurement in another unit than the rule's may cost a whole unit of a side, and what would be billed otherwise: a sentence in English. Null where it does not.",
+      text,
     ),
     deviation: described(
       "The measurement against the label; null if `msg.scan` contains neither the size nor the weight.",

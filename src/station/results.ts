@@ -191,7 +191,7 @@ function billed({ error, billable }: { error?: CaughtError; billable?: BillableW
   }
   const { weight, unit, basis, over, thresholds } = billable;
   const names = thresholds.filter((one) => one.over).map((one) => one.name);
-  return { weight, unit, basis, over: over !== false, names };
+  return { weight, unit, basis, over: thresholds.length === 0 ? null : over !== false, names };
 }
 
 /** Keeps what a package has, and returns the address of the picture to show of it. */

@@ -163,7 +163,8 @@ export type Measurement = MeasureResult | TransactionRecord;
 export type Billed =
   | { readonly problem: string }
   | (Pick<BillableWeight, "basis" | "unit" | "weight"> & {
-      readonly over: boolean;
+      /** Null if nothing was compared. */
+      readonly over: boolean | null;
       /** The limits that it exceeds. */
       readonly names: readonly string[];
     });

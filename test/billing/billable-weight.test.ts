@@ -30,11 +30,64 @@ describe("the billable weight of a measurement", () => {
       over: false,
       limitsDate: null,
       thresholds: [{ name: "long", over: false, quantity: "longest", value: 12, limit: 48, unit: "in" }],
+      roundingNote: null,
       deviation: null,
       legalForTrade: true,
       computed: true,
     });
     assert.deepEqual(result, before);
+  });
+
+  it("is over no limit only where something was compared", () => {
+    const parcel = resultOf([12, 9, 7]);
+    assert.deepEqual(billableWeight(parcel, { rule: "usps" }).thresholds, []);
+    assert.equal(billableWeight(parcel, { rule: "usps" }).over, null);
+    assert.equal(billableWeight(parcel, { rule: { unit: "in-lb", divisor: 139 } }).over, null);
+    assert.equal(billableWeight(parcel, { rule: "usps", extras: "long: longest > 11 in" }).over, true);
+    assert.equal(billableWeight(parcel, { rule: "usps", extras: "long: longest > 12 in" }).over, false);
+    assert.equal(billableWeight(parcel, ups).over, false);
+  });
+
+  it("says where measuring in another unit may cost an inch, and corrects nothing", () => {
+    const cube = (side: number, more: object = {}) =>
+      billableWeight(resultOf([side, side, side], { dimsUnit: "cm", more }), ups);
+    const costly = cube(30.5, { measurementFidelity: 0.5 });
+    assert.deepEqual([costly.sides, costly.weight], [[13, 13, 13], 16]);
+    assert.equal(
+      costly.roundingNote,
+      "The measurement has steps of 0.5 cm, which may cost a whole in: " +
+        `${Array(3).fill("30.5 cm is 12.0079 in and counts as 13 in, but may be 12 in").join("; ")}. ` +
+        "With 12 × 12 × 12 in, 13 lb would be billed. Set the device to in.",
+    );
+    // Without the device's step, that of the last digit: from 30.45 cm, which is under 12 in.
+    assert.match(cube(30.5).roundingNote ?? "", /steps of 0\.1 cm/);
+    // 31 cm are 12.2 in; 30.48 cm are 12 in exactly, and nothing is rounded up.
+    for (const [side, fidelity] of [
+      [31, 0.5],
+      [30.48, 0.01],
+    ] as const) {
+      assert.equal(cube(side, { measurementFidelity: fidelity }).roundingNote, null, String(side));
+    }
+    // In the rule's unit the step is the carrier's own matter, and a rule without rounding loses nothing.
+    const inches = resultOf([12.1, 12, 12], { more: { measurementFidelity: 0.5 } });
+    assert.equal(billableWeight(inches, ups).roundingNote, null);
+    assert.equal(billableWeight(inches, { rule: "dpd" }).roundingNote, null);
+  });
+
+  it("is that of figures with a decimal comma; what can be read in two ways is refused by name", () => {
+    const parcel = (length: string) => ({ ...resultOf([1, 2.54, 2.54], { dimsUnit: "cm" }), length });
+    const billed = (length: string) => billableWeight(parcel(length) as unknown as MeasureResult, ups);
+    assert.deepEqual(billed("33,02").sides, [13, 1, 1]);
+    assert.deepEqual(billed("0,254").sides, [1, 1, 1]);
+    const scale = { ...ups, weight: { value: "1,4", unit: "kg" } } as const;
+    assert.equal(billableWeight(resultOf([1, 1, 1]), scale).actualWeight, 3.0865);
+    for (const text of ["1,234", "1.234,5", "1,234.5", "12,"]) {
+      const { message } = caughtBy(() => billed(text), "ERR_NOT_BILLABLE");
+      assert.equal(
+        message,
+        `It is not clear what number “${text}” is. Write it with a decimal point and without a comma, such as 33.02.`,
+      );
+    }
   });
 
   it("is that of a transaction record", () => {

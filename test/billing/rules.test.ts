@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import { billableWeight, type BillableWeightOptions } from "../../src/library/billable-weight.ts";
-import { presets, presetNames, type PresetName } from "../../src/billing/tariffs/presets.ts";
+import {
+  isTableOld,
+  presets,
+  presetNames,
+  tableDate,
+  type PresetName,
+} from "../../src/billing/tariffs/presets.ts";
 import { caughtBy, resultOf } from "./support.ts";
 
 type Rule = BillableWeightOptions["rule"];
@@ -71,13 +77,22 @@ describe("carriers' rules", () => {
       "6 lb dimensional",
       "12 × 9 × 7 in = 756 in³, ÷ 139 = 5.44, rounded up to 6 lb",
     ],
+    // DHL Express rounds each side to the nearest whole unit, on its page on volumetric weight.
     [
-      "dhl-parcel",
-      [40, 30, 20],
+      "dhl-express-us",
+      [30.4, 19.6, 19.5],
+      "in",
+      "1 lb",
+      "87 lb dimensional",
+      "30 × 20 × 20 in = 12000 in³, ÷ 139 = 86.33, rounded up to 87 lb",
+    ],
+    [
+      "dhl-express",
+      [40.4, 30.4, 20.4],
       "cm",
-      "2 kg",
-      "6 kg dimensional",
-      "40 × 30 × 20 cm = 24000 cm³, ÷ 4000 = 6 kg",
+      "1 kg",
+      "5 kg dimensional",
+      "40 × 30 × 20 cm = 24000 cm³, ÷ 5000 = 4.8, rounded up to 5 kg",
     ],
     [
       "dpd",
@@ -259,7 +274,6 @@ describe("the table of rules", () => {
       // Nobody says since when these hold.
       ["dhl-express", "2001-01-01", "dhl-express", null],
       ["dhl-express-us", "2001-01-01", "dhl-express-us", null],
-      ["dhl-parcel", "2001-01-01", "dhl-parcel", null],
       ["dpd", "2001-01-01", "dpd", null],
     ];
     for (const [rule, day, id, since] of days) {
@@ -283,9 +297,25 @@ describe("the table of rules", () => {
     }
   });
 
-  it("has the newest first, and each id once", () => {
+  it("is too old a year after it was compared with its sources, and no day earlier", () => {
+    assert.equal(isTableOld(tableDate), false);
+    const year = Number(tableDate.slice(0, 4));
+    assert.equal(isTableOld(`${year + 1}${tableDate.slice(4)}`), false);
+    assert.equal(
+      isTableOld(new Date(Date.parse(tableDate) + 367 * 86_400_000).toISOString().slice(0, 10)),
+      true,
+    );
+  });
+
+  it("has the newest first, until the next one, and each id once", () => {
+    const dayBefore = (day: string) => new Date(Date.parse(day) - 86_400_000).toISOString().slice(0, 10);
     for (const { rules, surcharges } of Object.values(presets)) {
       for (const dated of [rules, surcharges]) {
+        // Each rule holds to the day before the next one.
+        dated.forEach(({ validUntil }, index) => {
+          const next = dated[index - 1]?.since ?? null;
+          assert.equal(validUntil, next === null ? null : dayBefore(next));
+        });
         const days = dated.map(({ since }) => since ?? "");
         assert.deepEqual(days, days.toSorted().toReversed());
         assert.ok(days.every((day) => day === "" || !Number.isNaN(Date.parse(day))));
@@ -341,8 +371,8 @@ describe("limits", () => {
       ["fedex", "2026-01-11", null, null],
       ["fedex", "2026-01-12", true, "2026-01-12"],
       // The table has no limits of these at all: there is nothing to compare.
-      ["usps", "2026-07-12", false, null],
-      ["dpd", "2026-07-12", false, null],
+      ["usps", "2026-07-12", null, null],
+      ["dpd", "2026-07-12", null, null],
     ];
     for (const [rule, day, isOver, since] of days) {
       const parcel = resultOf([60, 10, 10], { more: { dateTimeLocal: `${day}T10:00:00-05:00` } });

@@ -44,7 +44,7 @@ describe("a package of a parcel that is billed", () => {
           weight: 2,
           unit: "kg",
           basis: "dimensional",
-          explanation: "33.5 × 21 × 12.5 cm = 8793.75 cm³, ÷ 5000 = 1.76, rounded up to 2 kg",
+          explanation: "34 × 21 × 13 cm = 9282 cm³, ÷ 5000 = 1.86, rounded up to 2 kg",
           ruleId: "dhl-express",
           ruleDate: null,
           legalForTrade: true,

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
+import { mock } from "node:test";
 import type { BillableWeight, MeasureResult } from "../../src/model/shapes.ts";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
-import { presetNames } from "../../src/billing/tariffs/presets.ts";
+import { presetNames, tableDate } from "../../src/billing/tariffs/presets.ts";
 import { properties as table } from "../../nodes/billable-weight/billable-weight.shared.ts";
 import { recordOf, resultOf } from "../billing/support.ts";
 import { TestFlow, type Message } from "../support/flow.ts";
@@ -52,6 +53,21 @@ describe("dimensioner-billable-weight", () => {
     assert.equal(flow.lastStatus("node")?.text, "3 lb (actual)");
   });
 
+  it("warns in its status if its table is older than a year, unless the rule is a custom one", async () => {
+    await start({ preset: "msg" });
+    const parcel = resultOf([11.1, 8.5, 6.2]);
+    mock.timers.enable({ apis: ["Date"], now: Date.parse(tableDate) + 400 * 86_400_000 });
+    try {
+      await bill(parcel, { preset: "ups" });
+      const { fill, shape, text } = flow.lastStatus("node") ?? {};
+      assert.deepEqual([fill, shape, text], ["yellow", "ring", "6 lb, rules a year old"]);
+      await bill(parcel, { preset: "own" });
+      assert.equal(flow.lastStatus("node")?.fill, "green");
+    } finally {
+      mock.timers.reset();
+    }
+  });
+
   it("leaves no weight of before on a message that is not billed", async () => {
     await start({ preset: "ups" });
     const { msg, billable } = await bill(resultOf([11.1, 8.5, 6.2], legal));
@@ -80,7 +96,8 @@ describe("dimensioner-billable-weight", () => {
       const result = sent[0]?.msg["payload"] as MeasureResult;
       const { billable } = await bill(result);
       assert.equal(billable?.legalForTrade, true);
-      assert.deepEqual(billable?.sides, [result.length, result.width, result.height]);
+      const sides = [result.length, result.width, result.height].map((side) => Math.round(side ?? 0));
+      assert.deepEqual(billable?.sides, sides);
     } finally {
       await simulator?.close();
     }

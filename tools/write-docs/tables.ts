@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { JsonSchema } from "@valibot/to-json-schema";
 import { type Parcel, calculate, english, explain, unitOf } from "../../src/billing/tariffs/calculate.ts";
-import { presets } from "../../src/billing/tariffs/presets.ts";
+import { presets, tableDate } from "../../src/billing/tariffs/presets.ts";
 import { type WeightRule, fraction, ruleUnits } from "../../src/billing/tariffs/rule.ts";
 import { errorFacts } from "../../src/errors/code-facts.ts";
 import { type ErrorCode, errorCodes } from "../../src/errors/codes.ts";
@@ -64,6 +64,7 @@ export const generated: Readonly<Record<string, Readonly<Record<string, () => st
   },
   "docs/billable-weight.md": {
     units: () => `Lengths can be in ${list(lengthUnits)}, weights in ${list(weightUnits)}.`,
+    tableDate: () => tableDate,
     rules: ruleTable,
     examples: exampleTable,
     limits: limitTable,
@@ -199,6 +200,7 @@ function ruleTable(): string {
       code(rule.id),
       presets[name as keyof typeof presets].name,
       rule.since ?? "–",
+      rule.validUntil ?? "–",
       `${rule.divisor} ${length}³/${weight}`,
       roundings[rule.sideRounding],
       rule.productRounding === "0" ? `0.001 ${weight}` : `${rule.productRounding} ${weight}`,
@@ -210,6 +212,7 @@ function ruleTable(): string {
     "rule",
     "carrier",
     "since",
+    "until",
     "divisor",
     "sides rounded",
     "weight rounded up to",

@@ -28,6 +28,6 @@ export function readParcelText(text: string): Parcel | null {
 }
 
 function readPositive(text: string | undefined) {
-  const value = readFraction(text?.replace(",", "."));
+  const value = readFraction(text);
   return value !== null && value.numerator > 0n ? value : null;
 }

@@ -4,6 +4,8 @@ import type { Size, WeightLimit, WeightRule } from "./rule.ts";
 interface Dated {
   /** The first day on which it applies (YYYY-MM-DD); null if that is not known. */
   readonly since: string | null;
+  /** The last day on which it applies; null as long as no newer one is known. */
+  readonly validUntil: string | null;
   readonly source: string;
 }
 
@@ -60,18 +62,31 @@ function inches(name: string, quantity: Size, limit: string): WeightLimit {
   return { name, quantity, limit, unit: "in" };
 }
 
+/** The day on which all of the table was compared with its sources (YYYY-MM-DD). */
+export const tableDate = "2026-11-27";
+
 /**
- * Carriers' rules and surcharge limits, collected from public sources in November 2026. They are facts with a source
+ * Carriers' rules and surcharge limits, collected from public sources. They are facts with a source
  * and a date, not a promise: a contract with a carrier takes precedence. Limits of length plus girth are not included:
  * since August 2025 the volume has replaced them in a part of the tariffs, and no source says in which.
  */
 const table = {
   ups: {
     name: "UPS (US)",
-    rules: [{ ...pounds, id: "ups-2025", since: "2025-08-18", source: upToTheInch, isVerified: true }],
+    rules: [
+      {
+        ...pounds,
+        id: "ups-2025",
+        since: "2025-08-18",
+        validUntil: null,
+        source: upToTheInch,
+        isVerified: true,
+      },
+    ],
     surcharges: [
       {
         since: "2026-01-26",
+        validUntil: null,
         source: "rates of UPS for 2026",
         limits: [...handling, ...large("large package")],
       },
@@ -79,10 +94,20 @@ const table = {
   },
   fedex: {
     name: "FedEx (US)",
-    rules: [{ ...pounds, id: "fedex-2025", since: "2025-08-18", source: upToTheInch, isVerified: true }],
+    rules: [
+      {
+        ...pounds,
+        id: "fedex-2025",
+        since: "2025-08-18",
+        validUntil: null,
+        source: upToTheInch,
+        isVerified: true,
+      },
+    ],
     surcharges: [
       {
         since: "2026-01-12",
+        validUntil: null,
         source: "rates of FedEx for 2026",
         limits: [...handling, ...large("oversize")],
       },
@@ -96,6 +121,7 @@ const table = {
         id: "usps-2026",
         threshold: "1728",
         since: "2026-07-12",
+        validUntil: null,
         source: "Federal Register 2026-09785; thelogisticnews.com, post 18371; cahoot.ai",
         isVerified: true,
       },
@@ -106,6 +132,7 @@ const table = {
         sideRounding: "nearest",
         threshold: "1728",
         since: "2019-06-23",
+        validUntil: "2026-07-11",
         source: "Domestic Mail Manual; postaladvocate.com, USPS rate change of June 2019",
         isVerified: true,
       },
@@ -119,8 +146,10 @@ const table = {
         ...kilograms,
         id: "dhl-express",
         divisor: "5000",
+        sideRounding: "nearest",
         productRounding: "0.5",
         since: null,
+        validUntil: null,
         source: "dhl.com, volumetric weight",
         isVerified: false,
       },
@@ -133,23 +162,10 @@ const table = {
       {
         ...pounds,
         id: "dhl-express-us",
-        sideRounding: "none",
+        sideRounding: "nearest",
         since: null,
+        validUntil: null,
         source: "dhl.com (US), volumetric weight",
-        isVerified: false,
-      },
-    ],
-    surcharges: [],
-  },
-  "dhl-parcel": {
-    name: "DHL Parcel",
-    rules: [
-      {
-        ...kilograms,
-        id: "dhl-parcel",
-        divisor: "4000",
-        since: null,
-        source: "pages of DHL Parcel; differs by country",
         isVerified: false,
       },
     ],
@@ -163,6 +179,7 @@ const table = {
         id: "dpd",
         divisor: "4000",
         since: null,
+        validUntil: null,
         source: "pages of DPD; differs by country",
         isVerified: false,
       },
@@ -188,5 +205,12 @@ export function surchargesOn(preset: Preset, day: string): DatedLimits | undefin
 }
 
 function newest<T extends Dated>(dated: readonly T[], day: string): T | undefined {
-  return dated.find(({ since }) => since === null || since <= day);
+  return dated.find(
+    ({ since, validUntil }) => (since === null || since <= day) && (validUntil === null || day <= validUntil),
+  );
+}
+
+/** Whether the table was compared with its sources more than a year before a day: carriers change their rules every year. */
+export function isTableOld(day: string): boolean {
+  return day > `${Number(tableDate.slice(0, 4)) + 1}${tableDate.slice(4)}`;
 }

@@ -64,14 +64,20 @@ const mostCharacters = 40;
 
 export const one: Fraction = { numerator: 1n, denominator: 1n };
 
-/** Reads a decimal number as people, flows and devices write it, "33.02" or 33.02; null if it is not one. */
+/** A comma that may as well separate thousands. */
+const twoWays = /^[+-]?[1-9]\d{0,2},\d{3}$/;
+
+/**
+ * Reads a decimal number as people, flows and devices write it, "33.02", "33,02" or 33.02; null if it is not one, or if it can be
+ * read in two ways, as "1,234".
+ */
 export function readFraction(given: unknown): Fraction | null {
   const text = typeof given === "number" ? decimalOf(given) : typeof given === "string" ? given.trim() : "";
-  if (text.length > mostCharacters) {
+  if (text.length > mostCharacters || twoWays.test(text)) {
     return null;
   }
   const [whole, sign = "", integer = "", fraction = "", exponent = "0"] =
-    /^([+-]?)(\d+)(?:\.(\d+))?(?:e([+-]?\d{1,2}))?$/i.exec(text) ?? [];
+    /^([+-]?)(\d+)(?:[.,](\d+))?(?:e([+-]?\d{1,2}))?$/i.exec(text) ?? [];
   if (whole === undefined) {
     return null;
   }
@@ -160,6 +166,11 @@ function toMultiple(
 function floor(numerator: bigint, denominator: bigint): bigint {
   const quotient = numerator / denominator;
   return numerator < 0n && quotient * denominator !== numerator ? quotient - 1n : quotient;
+}
+
+/** How many digits are behind the point, up to four. */
+export function decimalsOf(value: Fraction): number {
+  return toDecimal(value, 4).split(".")[1]?.length ?? 0;
 }
 
 /** As a decimal number with at most so many decimals, rounded to the nearest, without zeros at the end. */

@@ -163,6 +163,7 @@ export const statusTexts = {
   billedDimensional: "__count__ __unit__ (dimensional)",
   billedActual: "__count__ __unit__ (actual)",
   billedMinimum: "__count__ __unit__ (minimum)",
+  billedOldTable: "__count__ __unit__, rules a year old",
   searching: "searching",
   packages: "packages: __count__",
   packagesOf: "packages: __count__ of __total__",

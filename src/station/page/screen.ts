@@ -168,6 +168,9 @@ export default component({
         return { look: "bad", mark: "✖", text: `${t.notBillable}: ${bill.problem}` };
       }
       const weight = `${t.billable}: ${this.number(bill.weight)} ${bill.unit} (${t[bill.basis]})`;
+      if (bill.over === null) {
+        return { look: "fine", mark: "✔", text: `${weight}.` };
+      }
       const limits = bill.over ? `${t.over}: ${bill.names.join(", ")}` : t.withinLimits;
       return { look: bill.over ? "bad" : "fine", mark: bill.over ? "▲" : "✔", text: `${weight}. ${limits}.` };
     },
