@@ -56,7 +56,7 @@ export const layers: readonly Layer[] = [
   {
     name: shared,
     files: /^nodes\/([^/]+)\/\1\.shared\.ts$/,
-    may: ["src/properties"],
+    may: ["src/properties", "src/rules"],
     modules: nothing,
     note: "the saved properties as a table; also runs in the browser",
   },
@@ -111,7 +111,7 @@ export const layers: readonly Layer[] = [
   },
   {
     name: "src/station",
-    may: ["src/dashboard", "src/library", "src/model"],
+    may: ["src/dashboard", "src/library", "src/model", "src/rules"],
     modules: nothing,
     note: "the packing station, example 30: its flow, the code of its Function nodes, and in `page` what runs in the browser",
   },
