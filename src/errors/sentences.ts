@@ -481,6 +481,11 @@ export const nodes = {
     text: "The code “__value__” is damaged: __problem__ Scan the label again.",
     hint: "If other labels work, this label is misprinted. The scan node can also be set to pass on such codes.",
   },
+  scanSeparatorLost: {
+    code: "ERR_INPUT",
+    text: "The scanner drops the separators of the code “__value__”, so its elements cannot be told apart. Set the scanner to send FNC1 as GS (character 29).",
+    hint: "The manual of the scanner calls the setting “transmit FNC1”, “send GS” or “GS1 group separator”. Scanning again does not help.",
+  },
   scanNoReference: {
     code: "ERR_INPUT",
     text: "The code “__value__” does not contain the required reference. Scan the label of the parcel.",

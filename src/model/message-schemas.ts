@@ -101,6 +101,7 @@ export const shapes = {
   Scan: values.scan,
   ScanElement: values.scanElement,
   ScanCarrier: values.scanCarrier,
+  ScanSeparator: values.scanSeparator,
   LabelDimensions: values.labelDimensions,
   LabelWeight: values.labelWeight,
   BillableWeight: values.billableWeight,

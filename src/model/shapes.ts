@@ -703,6 +703,8 @@ export interface Scan {
   symbology: string | null;
   /** The AIM identifier that the scanner sent in front, such as ]C1; null without one. */
   aim: string | null;
+  /** What stands in place of the group separator; null if nothing had to be found out. */
+  separator: ScanSeparator | null;
   /** Elements in their order; empty if it is not a GS1 code. */
   elements: ScanElement[];
   /** Serial shipping container code (00); this and the next four only with a right check digit. */
@@ -762,6 +764,17 @@ export interface ScanCarrier {
   number: string;
   /** Whether the check digit is right; null if the number has none that is known. */
   checkDigit: boolean | null;
+}
+
+/**
+ * What stands in a code in place of the group separator, which the scanner or a driver has turned into something
+ * else.
+ */
+export interface ScanSeparator {
+  /** The text in the code, such as | or <GS>. */
+  found: string;
+  /** What it was read as: the group separator (character 29). */
+  as: string;
 }
 
 /** What the label says about the parcel's size (331n to 333n, 341n to 349n). */

@@ -496,6 +496,14 @@ export const labelWeight = described(
   }),
 );
 
+export const scanSeparator = described(
+  "What stands in a code in place of the group separator, which the scanner or a driver has turned into something else.",
+  v.object({
+    found: described("The text in the code, such as | or <GS>.", v.string()),
+    as: described("What it was read as: the group separator (character 29).", v.string()),
+  }),
+);
+
 export const scan = described(
   "How a scan was read.",
   v.object({
@@ -510,6 +518,10 @@ export const scan = described(
     ),
     symbology: described("Kind of symbol; null if the scanner does not say it.", text),
     aim: described("The AIM identifier that the scanner sent in front, such as ]C1; null without one.", text),
+    separator: described(
+      "What stands in place of the group separator; null if nothing had to be found out.",
+      v.nullable(scanSeparator),
+    ),
     elements: described("Elements in their order; empty if it is not a GS1 code.", v.array(scanElement)),
     sscc: described(
       "Serial shipping container code (00); this and the next four only with a right check digit.",

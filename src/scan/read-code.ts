@@ -1,4 +1,4 @@
-import type { Scan, ScanElement } from "../model/shapes.ts";
+import type { Scan, ScanElement, ScanSeparator } from "../model/shapes.ts";
 import type { CodeKind } from "../rules/scans.ts";
 import { findCarriers, hasCheckDigitOfCarrier } from "./carriers/candidates.ts";
 import { hasGs1CheckDigit, isDigits } from "./gs1/check-digits.ts";
@@ -27,6 +27,7 @@ interface Content {
   readonly isGuessed?: boolean;
   readonly text: string;
   readonly elements: readonly ScanElement[];
+  readonly separator?: ScanSeparator | null;
   readonly symbology?: string | null;
 }
 
@@ -38,7 +39,8 @@ export function readCode(
   const content = withoutMark(body);
   const aim = readAim(content);
   const code = aim === undefined ? content : content.slice(aim.identifier.length);
-  const { kind, isGuessed = false, text, elements, symbology } = readContent(code, aim, own, today);
+  const read = readContent(code, aim, own, today);
+  const { kind, isGuessed = false, text, elements, symbology, separator: found = null } = read;
   const summary = summarize(elements);
   // The scanner has stated that an article's number is one.
   const isArticle = aim?.content === "ean" || aim?.content === "ean8";
@@ -53,6 +55,7 @@ export function readCode(
       symbology: symbology ?? aim?.symbology ?? null,
       aim: aim?.identifier ?? null,
       elements: [...elements],
+      separator: found,
       ...summary,
       carriers,
       duplicate: false,
@@ -87,10 +90,8 @@ function withoutMark(body: string): string {
 
 function readContent(code: string, aim: Aim | undefined, own: string, today: Date): Content {
   switch (aim?.content) {
-    case "gs1": {
-      const text = replaceSeparators(code, own);
-      return { kind: "gs1", text, elements: readElementString(text, today) };
-    }
+    case "gs1":
+      return { kind: "gs1", ...readDivided(code, own, today) };
     case "ean":
     case "ean8":
       return readArticle(code, aim.content === "ean8", own, today);
@@ -114,7 +115,7 @@ function readArticle(code: string, isEan8: boolean, own: string, today: Date): C
   if (component === undefined) {
     return { kind: "ean", text: code, elements: [element], symbology };
   }
-  const behind = readElementString(replaceSeparators(component, own), today);
+  const behind = readElementString(replaceSeparators(component, own).text, today);
   return { kind: "ean", text: code, elements: [element, ...behind], symbology };
 }
 
@@ -140,18 +141,21 @@ function guess(code: string, own: string, today: Date): Content | undefined {
   if (article !== undefined) {
     return { kind: "ean", isGuessed: true, text: code, elements: [article] };
   }
-  const text = replaceSeparators(code, own);
-  const isDivided = text.includes(separator);
-  const beginsWithKey = key.test(text);
+  const { text: replaced } = replaceSeparators(code, own);
+  const isDivided = replaced.includes(separator);
+  const beginsWithKey = key.test(replaced);
   if (!isDivided && !beginsWithKey) {
     return undefined;
   }
-  const elements = readElementString(text, today);
+  const divided = readDivided(code, own, today);
+  const { elements } = divided;
   const isElementString =
-    text.startsWith(separator) ||
+    replaced.startsWith(separator) ||
     (isDivided && elements[0]?.checked === true) ||
     (beginsWithKey && elements.every(({ checked }) => checked));
-  return isElementString ? { kind: "gs1", isGuessed: !isDivided, text, elements } : undefined;
+  return isElementString
+    ? { kind: "gs1", isGuessed: !divided.text.includes(separator), ...divided }
+    : undefined;
 }
 
 function asText(text: string): Content {
@@ -351,16 +355,55 @@ export const replacements = [
   "\\u001D",
   "^]",
   "␝",
+  "Alt+029",
 ];
 
-const usual = new RegExp(replacements.map((one) => one.replaceAll(/[\\^[\]{}]/g, "\\$&")).join("|"), "gi");
+const usual = new RegExp(replacements.map((one) => one.replaceAll(/[\\^[\]{}+]/g, "\\$&")).join("|"), "gi");
 /** Most scans contain none of them, and need not be searched for each one. */
-const first = /[<{[\\^␝]/;
+const first = /[<{[\\^␝]|Alt\+029/i;
+
+interface Replaced {
+  readonly text: string;
+  readonly separator: ScanSeparator | null;
+}
 
 /** Puts group separators in place of their replacements. */
-function replaceSeparators(code: string, own: string): string {
-  const text = first.test(code) ? code.replaceAll(usual, separator) : code;
-  return own === "" ? text : text.replaceAll(own, separator);
+function replaceSeparators(code: string, own: string): Replaced {
+  const found = first.test(code) ? code.match(usual)?.[0] : undefined;
+  const text = found === undefined ? code : code.replaceAll(usual, separator);
+  return {
+    text: own === "" ? text : text.replaceAll(own, separator),
+    separator: found === undefined ? null : { found, as: separator },
+  };
+}
+
+/**
+ * What keyboards and drivers make of the group separator, and what could also be a part of a code that is not of GS1. ↔ is what
+ * Windows types for Alt+029. Of these, only # can be in a GS1 code, so no two of them can give a right reading.
+ */
+export const doubtfulReplacements = ["|", "~", "#", "\\F", "↔"] as const;
+const doubtful = /[|~#\\↔]/;
+
+/**
+ * The elements of a GS1 code, with what stands in place of the separator found out: where the code is not right as it stands, the
+ * reading in which every element and check digit is.
+ */
+function readDivided(
+  code: string,
+  own: string,
+  today: Date,
+): Replaced & { readonly elements: readonly ScanElement[] } {
+  const replaced = replaceSeparators(code, own);
+  const elements = readElementString(replaced.text, today);
+  const isRight = (all: readonly ScanElement[]): boolean => all.every(({ checked }) => checked === true);
+  if (replaced.text.includes(separator) || !doubtful.test(code) || isRight(elements)) {
+    return { ...replaced, elements };
+  }
+  const readings = doubtfulReplacements
+    .filter((found) => code.includes(found))
+    .map((found) => ({ text: code.replaceAll(found, separator), separator: { found, as: separator } }))
+    .map((one) => ({ ...one, elements: readElementString(one.text, today) }));
+  return readings.find((one) => isRight(one.elements)) ?? { ...replaced, elements };
 }
 
 /** One scan as the scanner sent it. */

@@ -1,6 +1,8 @@
 import { type Phrase, phrase } from "../errors/interpolation.ts";
 import type { ScanElement } from "../model/shapes.ts";
 import type { CodeKind } from "../rules/scans.ts";
+import { separator } from "./gs1/element-string.ts";
+import { identifierNamed } from "./gs1/table.ts";
 import { type Reading, printable } from "./read-code.ts";
 import { isEmpty, scanError } from "./read-scans.ts";
 
@@ -37,7 +39,15 @@ export function chooseReference(reading: Reading, { rule, kinds, mayBeWrong }: R
   if (!kinds.includes(kind) && !(isGuessed && kinds.includes("other"))) {
     throw scanError("scanNotAccepted", { value: shown(scan.text), what: phrase(kindPhrases[kind]) });
   }
-  const { reference, wrong } = find(reading, rule);
+  const { reference, wrong, isElement = false } = find(reading, rule);
+  if (
+    (rule.which === "auto" || rule.which === "ai") &&
+    !isElement &&
+    !mayBeWrong &&
+    hasLostSeparators(reading)
+  ) {
+    throw scanError("scanSeparatorLost", { value: shown(scan.text) });
+  }
   if (wrong?.problem !== undefined && !mayBeWrong) {
     throw scanError("scanWrong", { value: shown(scan.text), problem: explainElement(wrong) });
   }
@@ -51,6 +61,25 @@ interface Found {
   readonly reference: string | null;
   /** An invalid element on which it depends. */
   readonly wrong?: ScanElement | undefined;
+  /** Whether it is a number of a parcel, or a valid element. */
+  readonly isElement?: boolean;
+}
+
+/**
+ * Whether the scanner has dropped the separators of a GS1 code: an element of variable length has more characters than any can
+ * have, because it reaches to the end.
+ */
+function hasLostSeparators({ scan: { aim, text, elements }, kind }: Reading): boolean {
+  return (
+    kind === "gs1" &&
+    aim !== null &&
+    !text.includes(separator) &&
+    elements.some(({ ai, value, problem }) => {
+      const { components, predefinedLength } = identifierNamed(ai ?? "");
+      const most = components?.reduce((sum, one) => sum + one.most, 0) ?? Infinity;
+      return problem !== undefined && predefinedLength === null && value.length > most;
+    })
+  );
 }
 
 function find({ scan, kind }: Reading, rule: ReferenceRule): Found {
@@ -73,7 +102,7 @@ function find({ scan, kind }: Reading, rule: ReferenceRule): Found {
     const [first] = preferredElements;
     const isWrong = scan.elements.some(({ ai, checked }) => ai === first && checked !== true);
     if (scan.number !== null && !isWrong) {
-      return { reference: scan.number };
+      return { reference: scan.number, isElement: true };
     }
     const candidates = kind === "ean" ? [] : preferredElements;
     return candidates
@@ -85,7 +114,9 @@ function find({ scan, kind }: Reading, rule: ReferenceRule): Found {
 function ofElement(element: ScanElement | undefined): Found | undefined {
   return element === undefined
     ? undefined
-    : { reference: element.value, wrong: element.checked === false ? element : undefined };
+    : element.checked === false
+      ? { reference: element.value, wrong: element }
+      : { reference: element.value, isElement: true };
 }
 
 const kindPhrases = {

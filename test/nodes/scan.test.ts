@@ -274,6 +274,24 @@ describe("dimensioner-scan", () => {
       assert.deepEqual((await scan(bad)).references, [`${sscc.slice(0, -1)}0`]);
     });
 
+    it("is an error that names the scanner's setting, where the scanner drops the separators", async () => {
+      await start({ dedupe: 0 });
+      for (const lost of [`]C110LOT00${sscc}`, `]C137500${sscc}`]) {
+        const { error, sent } = await scan(lost);
+        assert.deepEqual([error?.code, sent], ["ERR_INPUT", []]);
+        assert.equal(
+          error?.message,
+          `The scanner drops the separators of the code “${lost.slice(3)}”, so its elements cannot be told apart. ` +
+            "Set the scanner to send FNC1 as GS (character 29).",
+        );
+      }
+      // What is right in it is used all the same.
+      assert.deepEqual((await scan(`]C100${sscc}10LOT37123456789012345678`)).references, [sscc]);
+      await flow.stop();
+      await start({ invalid: "send" });
+      assert.deepEqual((await scan(`]C110LOT00${sscc}`)).references, [`10LOT00${sscc}`]);
+    });
+
     it("does not depend on elements that it does not come from", async () => {
       await start();
       assert.deepEqual((await scan(`]C100${sscc}17999999`)).references, [sscc]);

@@ -65,9 +65,33 @@ describe("readScan", () => {
   });
 
   it("takes a separator of one's own", () => {
-    const scan = readScan("]C110ABC|21XYZ", { separator: "|" });
-    assert.deepEqual([scan.lot, scan.serial], ["ABC", "XYZ"]);
-    assert.equal(readScan("]C110ABC|21XYZ").lot, null);
+    const scan = readScan("]C110ABC!21XYZ", { separator: "!" });
+    assert.deepEqual([scan.lot, scan.serial, scan.separator], ["ABC", "XYZ", null]);
+    assert.equal(readScan("]C110ABC!21XYZ").lot, "ABC!21XYZ");
+  });
+
+  it("finds out what stands in place of the separator, and says so", () => {
+    for (const found of ["|", "~", "#", "\\F", "↔", "Alt+029", "<GS>", "{GS}", "^]", "\\x1d", "\\u001d"]) {
+      for (const front of ["]C1", "]d2", ""]) {
+        const { scan } = read(`${front}011231231231233310ABC${found}21XYZ${found}3712`);
+        assert.deepEqual([scan.lot, scan.serial, scan.separator], ["ABC", "XYZ", { found, as: gs }], found);
+        assert.equal(scan.text, `011231231231233310ABC${gs}21XYZ${gs}3712`);
+      }
+    }
+    assert.equal(read(`]C110ABC${gs}21XYZ`).scan.separator, null);
+  });
+
+  it("guesses no separator: not with a wrong check digit, an unknown element, or two in one code", () => {
+    for (const text of ["]C1011231231231233410ABC|21XYZ", "]C110ABC|89XYZ", "]C110A|B#21XYZ"]) {
+      assert.equal(read(text).scan.separator, null, text);
+    }
+    // AI 8010 may have # in it.
+    assert.equal(read("]C180109501101ABC#10L").scan.separator, null);
+    assert.deepEqual(read("]C180109501101ABC#10L|21S").scan.separator, { found: "|", as: gs });
+    // Codes of one's own, which nothing says to be of GS1.
+    for (const text of ["10ABC|21XYZ", "ORDER#4711", "A~B|C"]) {
+      assert.deepEqual([read(text).kind, read(text).scan.number], ["other", text]);
+    }
   });
 
   it("reads bytes as UTF-8, else as Latin-1", () => {

@@ -13,7 +13,7 @@ import { usualNoReads } from "../../src/rules/scans.ts";
 import { formats } from "../../src/scan/carriers/formats.ts";
 import { release, rows as identifiers } from "../../src/scan/gs1/application-identifiers.ts";
 import { uncheckedRules } from "../../src/scan/gs1/table.ts";
-import { replacements, symbologies } from "../../src/scan/read-code.ts";
+import { doubtfulReplacements, replacements, symbologies } from "../../src/scan/read-code.ts";
 import { mostCharacters } from "../../src/scan/read-scans.ts";
 import { preferredElements } from "../../src/scan/reference.ts";
 import { messageSchemas } from "./schemas.ts";
@@ -37,6 +37,7 @@ export const generated: Readonly<Record<string, Readonly<Record<string, () => st
   "docs/scan.md": {
     mostCharacters: () => mostCharacters.toLocaleString("en-US"),
     replacements: () => replacements.map(code).join(", "),
+    doubtfulReplacements: () => doubtfulReplacements.map((one) => code(one).replace("|", "\\|")).join(", "),
     symbologies: () =>
       table(
         ["identifier", "code"],
