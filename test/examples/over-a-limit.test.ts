@@ -17,13 +17,13 @@ describe("the example 24: parcels over a limit to a second line", () => {
   it("bills a parcel within the limits, and says how", async () => {
     assert.equal(
       await said("Line 1"),
-      `${reference}: 2 kg (33.5 × 21 × 12.5 cm = 8793.75 cm³, ÷ 5000 = 1.76, rounded up to 2 kg)`,
+      `${reference}: 2 kg (34 × 21 × 13 cm = 9282 cm³, ÷ 5000 = 1.86, rounded up to 2 kg)`,
     );
   });
 
   it("sends a long parcel to the second line", async () => {
     run.simulator.newer.setParcel("tube-box");
-    assert.equal(await said("Line 2"), `${reference}: long (76.5 > 60 cm)`);
+    assert.equal(await said("Line 2"), `${reference}: long (77 > 60 cm)`);
   });
 
   it("sends a parcel without a weight nowhere, and says what to do", async () => {
