@@ -127,6 +127,7 @@ export type {
   Scan,
   ScanCarrier,
   ScanElement,
+  ScanSeparator,
   SentReferences,
   SideDeviation,
   Terminal,
