@@ -91,7 +91,7 @@ function withoutMark(body: string): string {
 function readContent(code: string, aim: Aim | undefined, own: string, today: Date): Content {
   switch (aim?.content) {
     case "gs1":
-      return { kind: "gs1", ...readDivided(code, own, today) };
+      return readDivided(code, own, today);
     case "ean":
     case "ean8":
       return readArticle(code, aim.content === "ean8", own, today);
@@ -153,9 +153,7 @@ function guess(code: string, own: string, today: Date): Content | undefined {
     replaced.startsWith(separator) ||
     (isDivided && elements[0]?.checked === true) ||
     (beginsWithKey && elements.every(({ checked }) => checked));
-  return isElementString
-    ? { kind: "gs1", isGuessed: !divided.text.includes(separator), ...divided }
-    : undefined;
+  return isElementString ? { ...divided, isGuessed: !divided.text.includes(separator) } : undefined;
 }
 
 function asText(text: string): Content {
@@ -360,7 +358,7 @@ export const replacements = [
 
 const usual = new RegExp(replacements.map((one) => one.replaceAll(/[\\^[\]{}+]/g, "\\$&")).join("|"), "gi");
 /** Most scans contain none of them, and need not be searched for each one. */
-const first = /[<{[\\^␝]|Alt\+029/i;
+const first = /[<{[\\^␝+]/;
 
 interface Replaced {
   readonly text: string;
@@ -388,22 +386,24 @@ const doubtful = /[|~#\\↔]/;
  * The elements of a GS1 code, with what stands in place of the separator found out: where the code is not right as it stands, the
  * reading in which every element and check digit is.
  */
-function readDivided(
-  code: string,
-  own: string,
-  today: Date,
-): Replaced & { readonly elements: readonly ScanElement[] } {
-  const replaced = replaceSeparators(code, own);
-  const elements = readElementString(replaced.text, today);
-  const isRight = (all: readonly ScanElement[]): boolean => all.every(({ checked }) => checked === true);
-  if (replaced.text.includes(separator) || !doubtful.test(code) || isRight(elements)) {
-    return { ...replaced, elements };
+function readDivided(code: string, own: string, today: Date): Content {
+  const { text, separator: known } = replaceSeparators(code, own);
+  const elements = readElementString(text, today);
+  if (!doubtful.test(text) || text.includes(separator) || isRight(elements)) {
+    return { kind: "gs1", text, elements, separator: known };
   }
-  const readings = doubtfulReplacements
-    .filter((found) => code.includes(found))
-    .map((found) => ({ text: code.replaceAll(found, separator), separator: { found, as: separator } }))
-    .map((one) => ({ ...one, elements: readElementString(one.text, today) }));
-  return readings.find((one) => isRight(one.elements)) ?? { ...replaced, elements };
+  for (const found of doubtfulReplacements) {
+    const divided = text.replaceAll(found, separator);
+    const read = divided === text ? [] : readElementString(divided, today);
+    if (read.length > 0 && isRight(read)) {
+      return { kind: "gs1", text: divided, elements: read, separator: { found, as: separator } };
+    }
+  }
+  return { kind: "gs1", text, elements, separator: known };
+}
+
+function isRight(elements: readonly ScanElement[]): boolean {
+  return elements.every(({ checked }) => checked === true);
 }
 
 /** One scan as the scanner sent it. */

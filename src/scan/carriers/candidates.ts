@@ -25,12 +25,6 @@ function indexFormats(): Map<string, Format[]>[] {
   return index;
 }
 
-interface Candidate {
-  readonly carrier: ScanCarrier;
-  /** The part of the scan that it was found in. */
-  readonly part: string;
-}
-
 /** What a scan has of tracking numbers. */
 export interface TrackingNumbers {
   /** Every one that it can be, those with a correct check digit first. */
@@ -44,45 +38,49 @@ export interface TrackingNumbers {
  * which one it is. If a scan has several parts, as a GS1 element string has, each part can be one.
  */
 export function findCarriers(text: string, elements: readonly ScanElement[]): TrackingNumbers {
-  const found: Candidate[] = [];
+  const carriers: ScanCarrier[] = [];
+  let number: string | null = null;
+  let isRouted = false;
   const parts = partsOf(text, elements);
   for (let index = 0; index < parts.length; index++) {
     const part = parts[index] ?? "";
     const possible = byLength[part.length]?.get(part.charAt(0));
-    if (possible !== undefined && parts.indexOf(part) === index) {
-      for (const format of possible) {
-        const carrier = readNumber(format, part);
-        if (carrier !== null) {
-          found.push({ carrier, part });
-        }
+    if (possible === undefined || parts.indexOf(part) !== index) {
+      continue;
+    }
+    for (const format of possible) {
+      const carrier = readNumber(format, part);
+      if (carrier === null) {
+        continue;
+      }
+      // A number behind a ZIP code fits by more than its length.
+      const isBehindZip = part.startsWith("420") && part !== carrier.number && part.endsWith(carrier.number);
+      const isBetter = number === null || (isBehindZip && !isRouted);
+      if (carrier.checkDigit === true && isBetter && isPlaceOfNumber(part, text, parts, elements)) {
+        ({ number } = carrier);
+        isRouted = isBehindZip;
+      }
+      if (!carriers.some((other) => isSame(other, carrier))) {
+        carriers.push(carrier);
       }
     }
   }
-  if (found.length > 1) {
-    found.sort((one, other) => rank(one) - rank(other));
+  if (carriers.length > 1) {
+    carriers.sort((one, other) => rank(one) - rank(other));
   }
-  const isPlaced = ({ carrier, part }: Candidate): boolean =>
-    carrier.checkDigit === true && isPlaceOfNumber(part, { text, parts, elements });
-  const carriers: ScanCarrier[] = [];
-  for (const { carrier } of found) {
-    if (!carriers.some((other) => isSame(other, carrier))) {
-      carriers.push(carrier);
-    }
-  }
-  return { carriers, number: found.find(isPlaced)?.carrier.number ?? null };
-}
-
-interface Place {
-  readonly text: string;
-  readonly parts: readonly string[];
-  readonly elements: readonly ScanElement[];
+  return { carriers, number };
 }
 
 /**
  * Whether a part of a scan is a place for the tracking number. In a GS1 code it is an element for internal use with its identifier;
  * or the whole code, where the scanner has dropped the FNC1 behind the ZIP code, which is too long then.
  */
-function isPlaceOfNumber(part: string, { text, parts, elements }: Place): boolean {
+function isPlaceOfNumber(
+  part: string,
+  text: string,
+  parts: readonly string[],
+  elements: readonly ScanElement[],
+): boolean {
   const whole = text.startsWith(separator) ? text.slice(1) : text;
   const isRouted = whole.startsWith("420");
   const [first] = elements;
@@ -108,10 +106,8 @@ function isSame(one: ScanCarrier, other: ScanCarrier): boolean {
   return one.number === other.number && one.service === other.service && one.carrier === other.carrier;
 }
 
-/** A number behind a ZIP code fits by more than its length. */
-function rank({ carrier: { checkDigit, number }, part }: Candidate): number {
-  const isRouted = part.startsWith("420") && part.endsWith(number) && number !== part;
-  return (checkDigit === true ? 0 : checkDigit === null ? 2 : 4) + (isRouted ? 0 : 1);
+function rank({ checkDigit }: ScanCarrier): number {
+  return checkDigit === true ? 0 : checkDigit === null ? 1 : 2;
 }
 
 const separatorsAndSpaces = new RegExp(`[\\s${separator}]`, "g");
