@@ -40,6 +40,21 @@ describe(`the printed codes of the packing station, on Node-RED ${nodeRedMajor}`
     assert.equal(await dock.text("count"), "1");
   });
 
+  it("are not taken from a scanner that has read nothing: the screen says so, and nothing changes", async () => {
+    for (const nothing of ["NoRead", "]C142030301"]) {
+      await dock.scan(nothing);
+      await dock.shows("notice", "Nothing was read. Scan again.");
+      await dock.phase("idle");
+    }
+    await dock.scan("AFTER");
+    await dock.phase("recording");
+    await dock.scan("NoRead");
+    await dock.shows("notice", "Nothing was read. Scan again.");
+    await dock.phase("recording");
+    await dock.scan("STATION_CANCEL");
+    await dock.phase("idle");
+  });
+
   it("try again what is in doubt", async () => {
     await startInDoubt("AGAIN");
     await dock.scan("STATION_AGAIN");
