@@ -372,7 +372,9 @@ export interface ScanMessage {
 export interface ControlMessage {
   /** The scan as text, exactly as the scanner sent it. */
   payload: string;
-  /** The control code as the node's settings write it, such as VIDEO_START. */
+  /**
+   * The control code as the node's settings write it, such as VIDEO_START; NO_READ for what identifies no parcel.
+   */
   control: string;
   [field: string]: unknown;
 }

@@ -221,7 +221,10 @@ export const sent = {
   }),
   ControlMessage: message("What scan sends for a control code, on its second output.", {
     payload: described("The scan as text, exactly as the scanner sent it.", v.string()),
-    control: described("The control code as the node's settings write it, such as VIDEO_START.", v.string()),
+    control: described(
+      "The control code as the node's settings write it, such as VIDEO_START; NO_READ for what identifies no parcel.",
+      v.string(),
+    ),
   }),
   BillableMessage: message("What billable weight sends; the payload stays as it was.", {
     payload: v.union([measureResultSchema, transactionRecordSchema]),
