@@ -351,6 +351,7 @@ describe(`the admin routes, in a real Node-RED ${nodeRedMajor}`, () => {
       symbologies: "gs1,digitalLink,ean,other",
       invalid: "error",
       controls: "VIDEO_START",
+      noReads: "NoRead",
       separator: "",
     };
     const readScan = (given: object, headers: Record<string, string> = {}): Promise<Response> =>
