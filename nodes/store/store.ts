@@ -31,7 +31,6 @@ export default function (RED: NodeAPI): void {
       const read = () => new SettingsReader("store").read(table, properties);
       const reader = new SettingsReader("store");
       const settings = reader.read(table, properties);
-      reader.refuseUnset(properties);
       reader.refuseUnset(this.credentials ?? {});
       const { user = "", password = "", accessKeyId = "", secretAccessKey = "" } = this.credentials ?? {};
       const keys = { accessKeyId, secretAccessKey };
