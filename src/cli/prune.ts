@@ -16,16 +16,12 @@ import {
 export const prune = defineVerb({
   name: "prune",
   usage: ["STORE --older-than <age> [--database <file>] [--dry-run] [--json]"],
-  description: `Deletes packages of a store that are older than an age. A package is kept if it contains a file named hold (or
-hold.txt), or a file that its manifest does not list. Anything that is not a package is left alone. Each deletion is logged in
-.dimensioner-archive/pruned.jsonl before it happens. You can run it while Node-RED is writing, and stop it and run it again at any time.
+  description: `Deletes packages of a store that are older than an age: those that its database lists. A package is kept while it is on hold, or if
+it contains a file that its manifest does not list. Anything that is not a package is left alone. Each deletion is in the store's log before
+it happens. You can run it while Node-RED is writing, and stop it and run it again at any time.
 
 In a bucket, it also removes what belongs to no package and is older than a day: of interrupted uploads and deletions, and media for jobs
-that have ended. Only the database shows what nobody needs: without it, this is listed and kept. Packages that the object store
-protects (Object Lock) are kept.
-
-With the database, the rows of all deleted packages are removed from it, also while Node-RED has it open. If it cannot be written, they are
-removed by the next run.
+that have ended. Packages that the object store protects (Object Lock) are kept.
 
 ${storeText}`,
   options: {
@@ -38,8 +34,7 @@ ${storeText}`,
     "dry-run": { type: "boolean", help: "only print what would be deleted" },
   },
   examples: ["prune store.json --older-than 2y --dry-run", "prune store.json --older-than 2y"],
-  exitCodes: `0 done, 1 some packages could not be deleted, some rows could not be removed, or what belongs to no package was not
-searched for to the end, 2 nothing could be done, 130 stopped with Ctrl+C.`,
+  exitCodes: `0 done, 1 some packages could not be deleted, or what belongs to no package was not searched for to the end, 2 nothing could be done, 130 stopped with Ctrl+C.`,
   async run(values, positionals, signal) {
     const { place, name, database } = await namedStore(positionals);
     const isDryRun = values["dry-run"] === true;
@@ -60,7 +55,7 @@ searched for to the end, 2 nothing could be done, 130 stopped with Ctrl+C.`,
       },
       sayReport,
     );
-    const isDone = report.failed === 0 && report.rowsKept === null && report.leftoversKept === null;
+    const isDone = report.failed === 0 && report.leftoversKept === null;
     return isDone ? 0 : 1;
   },
 });
@@ -89,8 +84,7 @@ function sayPackage({ what, reason }: PrunedPackage, isDryRun: boolean): string 
 }
 
 function sayReport(report: PruneReport & { readonly isDryRun: boolean }): string[] {
-  const { isDryRun, deleted, bytes, held, kept, failed, leftovers, leftoversKept, rowsRemoved, rowsKept } =
-    report;
+  const { isDryRun, deleted, bytes, held, kept, failed, leftovers, leftoversKept } = report;
   const lines = [
     `${sayCount(deleted, "package")} ${isDryRun ? "would be deleted" : "deleted"} (${sayBytes(bytes)}); ` +
       `${held} on hold, ${kept} kept, ${failed} failed`,
@@ -101,12 +95,6 @@ function sayReport(report: PruneReport & { readonly isDryRun: boolean }): string
   }
   if (leftoversKept !== null) {
     lines.push(`what belongs to no package was not searched for to the end: ${leftoversKept}`);
-  }
-  if (rowsRemoved !== null) {
-    lines.push(`${sayCount(rowsRemoved, "row")} removed from the index`);
-  }
-  if (rowsKept !== null) {
-    lines.push(`rows stay in the index until the next run: ${rowsKept}`);
   }
   return lines;
 }

@@ -31,6 +31,12 @@ export const databaseTime = "strftime('%Y-%m-%dT%H:%M:%fZ', 'now', ?)";
 export const skipLocked = "/* FOR UPDATE SKIP LOCKED */";
 
 /**
+ * The first statement of a transaction that adds to the log. SQLite runs one transaction at a time; PostgreSQL takes the lock before it
+ * decides which rows the transaction sees, so that two workers wait for each other instead of failing.
+ */
+export const lockLog: Statement = { sql: "SELECT 1 /* LOCK TABLE log_head */" };
+
+/**
  * The database of a store: jobs, records and the index of packages. The statements are plain SQL that SQLite and
  * PostgreSQL both understand, so that either can be behind this interface.
  */

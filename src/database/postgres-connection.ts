@@ -4,7 +4,7 @@ import { codeOf, connectProblem, isUntrusted } from "../errors/connect-problem.t
 import { DimensionerError, isDimensionerError } from "../errors/dimensioner-error.ts";
 import { textOfThrown } from "../errors/interpolation.ts";
 import type { SentenceKey } from "../errors/sentences.ts";
-import { type Database, type SqlValue, databaseTime, skipLocked } from "./database.ts";
+import { type Database, type SqlValue, databaseTime, lockLog, skipLocked } from "./database.ts";
 import { type PostgresAddress, connectionTls, tlsOfThread } from "./postgres-address.ts";
 
 /** The first version of PostgreSQL that is supported. */
@@ -305,7 +305,8 @@ export const serverVersion = "split_part(current_setting('server_version'), ' ',
 export function translateStatement(sql: string): string {
   const translated = sql
     .replaceAll(databaseTime, postgresTime)
-    .replaceAll(skipLocked, "FOR UPDATE SKIP LOCKED");
+    .replaceAll(skipLocked, "FOR UPDATE SKIP LOCKED")
+    .replaceAll(lockLog.sql, "LOCK TABLE log_head IN EXCLUSIVE MODE");
   let last = 0;
   return translated.replace(/'[^']*'|\?/g, (found) => (found === "?" ? `$${(last += 1)}` : found));
 }

@@ -199,6 +199,31 @@ export const migrations: readonly (readonly string[])[] = [
   ],
   // Hardly any package is incomplete, and a list of these must not read all others.
   [`CREATE INDEX packages_incomplete ON packages (archived_at) WHERE complete = 0`],
+  // What happened to packages, in the order in which it did. Beside the packages are the same lines.
+  [
+    `CREATE TABLE log (
+      n INTEGER PRIMARY KEY,
+      what TEXT NOT NULL,
+      package_id TEXT,
+      sha256 TEXT,
+      transaction_id TEXT,
+      writer TEXT NOT NULL,
+      line TEXT NOT NULL
+    )`,
+    `CREATE INDEX log_package ON log (package_id, what) WHERE package_id IS NOT NULL`,
+    `CREATE INDEX log_sha256 ON log (sha256) WHERE sha256 IS NOT NULL`,
+    `CREATE INDEX log_transaction ON log (transaction_id) WHERE transaction_id IS NOT NULL`,
+    `CREATE TABLE log_head (size INTEGER NOT NULL)`,
+    `INSERT INTO log_head VALUES (0)`,
+    `CREATE TABLE log_writers (
+      writer TEXT PRIMARY KEY,
+      published INTEGER NOT NULL
+    )`,
+    `CREATE TABLE log_blocks (
+      block INTEGER PRIMARY KEY,
+      root TEXT NOT NULL
+    )`,
+  ],
 ];
 
 /**

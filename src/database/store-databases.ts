@@ -3,6 +3,7 @@ import { settledWithin } from "../time/settled-within.ts";
 import { type DatabaseLocation, databaseName, databaseText } from "./database-location.ts";
 import type { Database, Row, Statement } from "./database.ts";
 import { RecordArrivals } from "./inbox.ts";
+import { LogTable } from "./log-table.ts";
 import { unansweredPostgresError } from "./postgres-connection.ts";
 import { PostgresDatabase, type PostgresOptions } from "./postgres-database.ts";
 import { migrations } from "./schema.ts";
@@ -22,6 +23,8 @@ export interface DatabaseLease {
   readonly arrivals: RecordArrivals;
   /** What this process is to the database. */
   readonly worker: Worker;
+  /** The log of the store, shared by all users in this process. */
+  readonly log: LogTable;
   /** Resolves within a few seconds, also when the disk hangs; may be called twice. */
   release(): Promise<void>;
 }
@@ -29,6 +32,7 @@ export interface DatabaseLease {
 /** A database of either kind, as it is open in this process. */
 interface OpenDatabase extends Database {
   readonly worker: Worker;
+  readonly log: LogTable;
   /** Resolves when nothing of the database is open any more, which can be later than its `close`. */
   ended(): Promise<void>;
 }
@@ -91,7 +95,7 @@ export class StoreDatabases {
       let released: Promise<void> | undefined;
       const release = (): Promise<void> => (released ??= this.#leave(key, shared));
       const { arrivals } = shared;
-      return { database, arrivals, worker: database.worker, release };
+      return { database, arrivals, worker: database.worker, log: database.log, release };
     } catch (error) {
       await this.#leave(key, shared);
       throw error;
@@ -155,11 +159,14 @@ export class StoreDatabases {
 export type StoreDatabaseOptions = Omit<SqliteOptions, "migrations" | "mustExist">;
 
 const defaultAnswerMs = 30_000;
+/** A lease that cannot be given back ends by itself. With what else a node waits for, it has to close within 15 s. */
+const endWithinMs = 3_000;
 
 /** The embedded database of a store. If its thread has ended, the next transaction opens it again. */
 export class StoreDatabase implements Database {
   /** Created with the database. */
   readonly storeId: string;
+  readonly log: LogTable;
   readonly #options: StoreDatabaseOptions;
   readonly #closing = new AbortController();
   #current: SqliteDatabase;
@@ -169,6 +176,7 @@ export class StoreDatabase implements Database {
     this.#options = options;
     this.#current = current;
     this.storeId = storeId;
+    this.log = new LogTable(this, storeId, storeId);
   }
 
   /** Opens the file and makes it where it is missing. Rejects with ERR_STORE; has no time limit. */
@@ -194,6 +202,7 @@ export class StoreDatabase implements Database {
 
   async close(): Promise<void> {
     this.#closing.abort();
+    await settledWithin(this.log.close(), endWithinMs);
     await this.#current.close();
   }
 
@@ -262,14 +271,12 @@ export interface SharedDatabaseOptions extends Omit<PostgresOptions, "access" | 
   readonly workerId?: string;
 }
 
-/** A lease that cannot be given back ends by itself. With what else a node waits for, it has to close within 15 s. */
-const endWithinMs = 3_000;
-
 /** The database of a store on a PostgreSQL server, which this process works on together with others. */
 export class SharedDatabase implements Database {
   /** The same for all that work on the store. */
   readonly storeId: string;
   readonly worker: WorkerLease;
+  readonly log: LogTable;
   readonly #database: PostgresDatabase;
   #closing: Promise<void> | undefined;
 
@@ -277,6 +284,7 @@ export class SharedDatabase implements Database {
     this.#database = database;
     this.storeId = storeId;
     this.worker = worker;
+    this.log = new LogTable(database, storeId, worker.id);
   }
 
   /** Connects, makes the tables where they are missing, and begins a lease. Rejects with ERR_STORE. */
@@ -313,7 +321,7 @@ export class SharedDatabase implements Database {
   }
 
   async #close(): Promise<void> {
-    await settledWithin(this.worker.end(), endWithinMs);
+    await settledWithin(Promise.all([this.worker.end(), this.log.close()]), endWithinMs);
     await this.#database.close();
   }
 }

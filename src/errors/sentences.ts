@@ -931,6 +931,16 @@ const stores = {
     text: "Two stores use the database __path__ with different folders of packages: __name__ and __value__. Give both the same folder, or each a database of its own.",
     hint: "A database lists the packages of one folder.",
   },
+  pruneNoDatabase: {
+    code: "ERR_CONFIG",
+    text: "Nothing was deleted: a deletion has to be in the log of the store, and only its database says what is due. Specify the database, or name the store by its store file.",
+    hint: "dimensioner prune --help shows both ways.",
+  },
+  logDiffers: {
+    code: "ERR_STORE",
+    text: "The log beside the packages, __path__, and the one in the database __name__ are not the same from line __count__ on: nothing is archived. Find out which of the two was changed or replaced: dimensioner verify, with both, says what differs.",
+    hint: "A database that was restored from a backup takes the later lines by itself; here, a line is another one.",
+  },
   storeFull: {
     code: "ERR_STORE",
     text: "The disk is full: nothing was written to the database __path__. Free some space and try again.",

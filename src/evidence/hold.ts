@@ -1,22 +1,21 @@
 import { join } from "node:path";
-import * as v from "valibot";
+import { type Database, lockLog } from "../database/database.ts";
+import type { LogTable } from "../database/log-table.ts";
 import { DimensionerError } from "../errors/dimensioner-error.ts";
-import { parseFields, recordLimits } from "../model/parse-json.ts";
 import {
   type ReadDisk,
   asFileError,
   exists,
-  holdLogName,
   holdName,
   manifestFileName,
-  pruneLogName,
-  stateFolderName,
 } from "../vault/archive-disk.ts";
 import type { ArchiveFiles } from "../vault/files/archive-files.ts";
+import { entryOf } from "../vault/log/events.ts";
+import { heldOf, isPruned } from "../vault/log/log-state.ts";
+import { publishLog } from "../vault/log/open-log.ts";
 import type { Manifest } from "../vault/packages/manifest.ts";
 import { openPlain } from "../vault/packages/package-files.ts";
 import type { IndexedPackage } from "../vault/packages/package-index.ts";
-import { PruneLog } from "../vault/prune-log.ts";
 import { loadManifestWithin } from "../vault/walk.ts";
 
 const holdFileName = "hold.json";
@@ -26,12 +25,6 @@ export const longestReason = 1_000;
 const mostReadBytes = 65_536;
 /** A longer text is somebody else's; only its beginning is shown. */
 const mostShown = longestReason;
-
-const holdFile = v.object({
-  heldAt: v.string(),
-  person: v.nullable(v.string()),
-  reason: v.string(),
-});
 
 /** Why a package is kept, whatever its age. What nobody has written down is null. */
 export interface Hold {
@@ -47,32 +40,52 @@ export interface HoldChange {
   readonly reason: string;
 }
 
-/** Reads the hold of a package from its folder; null if there is none. People may put a file there by hand. */
-export async function readHold(folder: string, disk: ReadDisk): Promise<Hold | null> {
-  const [name] = await holdFiles(folder, disk);
+/**
+ * Reads the hold of a package: what the log says, or else what somebody has written into a file that he has put there by hand. Null if there
+ * is none.
+ */
+export async function readHold(
+  { database, files: { disk } }: HoldSource,
+  { folder, manifest }: Pick<OpenedPackage, "folder" | "manifest">,
+): Promise<Hold | null> {
+  const logged = (await heldOf(database, [manifest.job])).get(manifest.job);
+  if (logged !== undefined) {
+    return { heldAt: logged.at, person: logged.person, reason: logged.reason };
+  }
+  const name = await handMadeHold(folder, disk);
   if (name === undefined) {
     return null;
   }
-  const text = await readStart(join(folder, name), disk);
-  const written = v.safeParse(holdFile, parseFields(text, recordLimits));
-  const shown = text.slice(0, mostShown).toWellFormed().trim();
-  const byHand = { heldAt: null, person: null, reason: shown === "" ? null : shown };
-  return written.success ? written.output : byHand;
+  const shown = (await readStart(join(folder, name), disk)).slice(0, mostShown).toWellFormed().trim();
+  return { heldAt: null, person: null, reason: shown === "" ? null : shown };
+}
+
+/** What a hold is changed in. */
+export interface HoldSource {
+  readonly database: Pick<Database, "transaction">;
+  readonly files: ArchiveFiles;
+}
+
+/** The same, to change it. */
+export interface HoldTarget extends HoldSource {
+  readonly log: LogTable;
 }
 
 /**
- * Puts packages on hold: a file in the folder keeps each from being pruned, with its supplements. Every change is in a
- * log first. Throws ERR_FILE, ERR_STORE, or ERR_NOT_FOUND if the package was deleted meanwhile.
+ * Puts a package on hold: a line in the log, which keeps it and all that belong to it from being pruned, and a file in its folder that
+ * says so to people. The file comes first: whoever is deleting the package finds it. Throws ERR_FILE, ERR_STORE, or ERR_NOT_FOUND
+ * if the package was deleted meanwhile.
  */
 export async function holdPackage(
   opened: OpenedPackage,
   change: HoldChange,
-  files: ArchiveFiles,
+  { database, files, log }: HoldTarget,
 ): Promise<Hold> {
-  const { folder, location } = opened;
+  const { folder, location, sha256, manifest } = opened;
   const hold: Hold = { heldAt: new Date().toISOString(), ...change };
+  const at = new Date().toISOString();
+  const one = { at, package: manifest.job, path: location, sha256 };
   await asFileErrors(files.addressOf(location), async () => {
-    await logChange("hold", opened, change, files);
     const path = join(folder, holdFileName);
     await files.write(path, `${JSON.stringify(hold, null, 2)}\n`);
     // A bucket takes an object also where there is no package any more.
@@ -80,19 +93,18 @@ export async function holdPackage(
       await files.remove(path);
       throw goneError(location);
     }
+    await database.transaction([
+      lockLog,
+      // It is there: a run was killed before it deleted the package, or the package was brought back from a backup.
+      ...log.append(
+        entryOf({ what: "kept", ...one, transactionId: manifest.transactionId, reason: "it is on hold" }),
+        isPruned(manifest.job),
+      ),
+      ...log.append(entryOf({ what: "held", ...one, ...change })),
+    ]);
+    await publishLog({ table: log, files });
   });
   return hold;
-}
-
-/**
- * To be called when packages are on hold. One of them may be in the log of deleted packages: a run was killed before it deleted it, or
- * it was brought back from a backup. Then nobody would notice its loss. Throws ERR_FILE and ERR_STORE; the holds stay.
- */
-export async function takeBackHeld(packages: readonly OpenedPackage[], files: ArchiveFiles): Promise<void> {
-  const held = packages.map(({ location, sha256, manifest }) => ({ path: location, sha256, manifest }));
-  await asFileErrors(files.addressOf(`${stateFolderName}/${pruneLogName}`), () =>
-    new PruneLog(files).addKeptIfAny(held),
-  );
 }
 
 /**
@@ -102,44 +114,27 @@ export async function takeBackHeld(packages: readonly OpenedPackage[], files: Ar
 export async function releasePackage(
   opened: OpenedPackage,
   change: HoldChange,
-  files: ArchiveFiles,
+  { database, files, log }: HoldTarget,
 ): Promise<null> {
-  const { folder, location } = opened;
-  const byHand = (await holdFiles(folder, files.disk)).find((name) => name !== holdFileName);
+  const { folder, location, sha256, manifest } = opened;
+  const byHand = await handMadeHold(folder, files.disk);
   if (byHand !== undefined) {
     const facts = { surface: "disk", operation: "release" } as const;
     throw new DimensionerError("evidenceHeldByFile", facts, { path: location, name: byHand });
   }
   return asFileErrors(files.addressOf(location), async () => {
-    await logChange("release", opened, change, files);
+    const at = new Date().toISOString();
+    const event = { what: "released", at, package: manifest.job, path: location, sha256, ...change } as const;
+    await database.transaction([lockLog, ...log.append(entryOf(event))]);
+    await publishLog({ table: log, files });
     await files.remove(join(folder, holdFileName));
     return null;
   });
 }
 
-async function logChange(
-  what: "hold" | "release",
-  { location, sha256, manifest }: OpenedPackage,
-  change: HoldChange,
-  files: ArchiveFiles,
-): Promise<void> {
-  const entry = {
-    at: new Date().toISOString(),
-    what,
-    path: location,
-    sha256,
-    transactionId: manifest.transactionId,
-    transactionReference: manifest.references.transactionReference,
-    ...change,
-  };
-  await files.addToLog(join(files.root, stateFolderName, holdLogName), [entry]);
-}
-
-/** The file that this package writes comes last: what somebody has put there by hand says why. */
-async function holdFiles(folder: string, disk: ReadDisk): Promise<string[]> {
-  const names = await disk.readdir(folder);
-  const isOurs = (name: string): number => Number(name === holdFileName);
-  return names.filter((name) => holdName.test(name)).sort((a, b) => isOurs(a) - isOurs(b));
+/** The name of a file that says that a package is on hold, and that this package has not written. */
+async function handMadeHold(folder: string, disk: ReadDisk): Promise<string | undefined> {
+  return (await disk.readdir(folder)).find((name) => holdName.test(name) && name !== holdFileName);
 }
 
 async function readStart(path: string, disk: ReadDisk): Promise<string> {

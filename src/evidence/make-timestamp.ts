@@ -74,7 +74,7 @@ export async function makeTimestamp(
   }
   // Where a package was pruned without the database, its row stays. That is no error.
   const left = await leaveOutPruned(
-    source.files,
+    source,
     damages.map(({ end }) => end),
   );
   const damaged = damages.find(({ end }) => left.includes(end));

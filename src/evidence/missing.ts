@@ -6,7 +6,7 @@ import type { MissingEvidence } from "../model/shapes.ts";
 import type { Period } from "../rules/periods.ts";
 import { type Intent, readIntent } from "../vault/packages/intent.ts";
 import { type Again, messageOf } from "../vault/packages/message-of-intent.ts";
-import { findPruned } from "../vault/prune-log.ts";
+import { prunedOf } from "../vault/log/log-state.ts";
 import type { EvidenceSource } from "./packages.ts";
 
 /** The records keep IDs in small letters, packages and jobs as they were given. */
@@ -249,11 +249,10 @@ export interface MissingList {
   readonly where?: string;
 }
 
-/** What a row says, and the SHA-256 of the manifest of its package, with the time when it was archived. */
+/** What a row says, and the SHA-256 of the manifest of its package. */
 interface Listed {
   readonly found: Found;
   readonly manifest: string | null;
-  readonly archivedAt: string | undefined;
 }
 
 /** How many rows are read at once, if most of them are of deleted packages. */
@@ -267,7 +266,7 @@ const mostLookedAt = 5_000;
 
 /** Reads a list up to the limit, without what was deleted because of its age, of which there may be far more. */
 async function firstMissing(
-  { database, files }: Pick<EvidenceSource, "database" | "files">,
+  { database }: Pick<EvidenceSource, "database">,
   list: MissingList,
   { from, to }: Period,
   limit: number,
@@ -278,18 +277,10 @@ async function firstMissing(
     const rows = await readPage(database, list, { from, to: before }, { size, skipped });
     const listed = rows.flatMap((row): Listed[] => {
       const found = list.read(row);
-      const [manifest, archivedAt] = [row["manifest_sha256"], row["archived_at"]];
-      return found === null
-        ? []
-        : [
-            {
-              found,
-              manifest: typeof manifest === "string" ? manifest : null,
-              archivedAt: typeof archivedAt === "string" ? archivedAt : undefined,
-            },
-          ];
+      const manifest = row["manifest_sha256"];
+      return found === null ? [] : [{ found, manifest: typeof manifest === "string" ? manifest : null }];
     });
-    missing.push(...(await withoutPruned(files, listed)));
+    missing.push(...(await withoutPruned({ database }, listed)));
     const last = rows.at(-1)?.[list.by];
     if (typeof last !== "string" || rows.length < size || missing.length >= limit) {
       return missing;
@@ -344,16 +335,18 @@ async function startOfSlice(
  * Leaves out what the log of deleted packages names: a package, and what had no package any more when it was written. What has come
  * since then has to be archived.
  */
-async function withoutPruned(files: EvidenceSource["files"], listed: readonly Listed[]): Promise<Found[]> {
+async function withoutPruned(
+  { database }: Pick<EvidenceSource, "database">,
+  listed: readonly Listed[],
+): Promise<Found[]> {
   const ended = listed.filter(({ found }) => found.evidence.reason !== "open");
   const withPackage = ended.filter(({ manifest }) => manifest !== null);
   const manifests = new Set(withPackage.flatMap(({ manifest }) => manifest ?? []));
-  // A package is known by its manifest: the log is not read again for its transaction.
+  // A package is known by its manifest.
   const others = ended.filter(({ manifest }) => manifest === null).map(({ found }) => found.evidence);
   const ids = new Set(others.flatMap(({ transactionId }) => transactionId?.toLowerCase() ?? []));
-  const archived = withPackage.map(({ archivedAt }) => archivedAt ?? "");
-  const packages = await findPruned(files, "sha256", manifests, earliest(archived));
-  const transactions = await findPruned(files, "transactionId", ids, earliest(others.map(({ at }) => at)));
+  const packages = await prunedOf(database, [...manifests], "sha256");
+  const transactions = await prunedOf(database, [...ids], "transaction_id");
   const isPruned = ({ found, manifest }: Listed): boolean => {
     if (manifest !== null) {
       return packages.has(manifest);
@@ -365,12 +358,6 @@ async function withoutPruned(files: EvidenceSource["files"], listed: readonly Li
   return listed
     .filter((one) => one.found.evidence.reason === "open" || !isPruned(one))
     .map(({ found }) => found);
-}
-
-/** Undefined if one of the times is not known. */
-function earliest(times: readonly string[]): string | undefined {
-  const [first = ""] = times.toSorted();
-  return first === "" ? undefined : first;
 }
 
 /** A job, mostly one that has ended, with what cannot be had again from anywhere else. */

@@ -1,5 +1,6 @@
+import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import type { Database } from "../database/database.ts";
+import { LogTable } from "../database/log-table.ts";
 import { ToolThread } from "../database/tool-database.ts";
 import { DimensionerError, type FailureFacts, isDimensionerError } from "../errors/dimensioner-error.ts";
 import { field, onOneLine, phrase } from "../errors/interpolation.ts";
@@ -22,17 +23,19 @@ import type { ArchiveFiles } from "../vault/files/archive-files.ts";
 import { namedFiles, openFiles } from "../vault/files/open-files.ts";
 import { findDatabases, openForTool } from "../vault/index-reader.ts";
 import { archivedFiles } from "../vault/packages/archived-files.ts";
+import { prunedOf } from "../vault/log/log-state.ts";
 import type { PlacedPackage } from "../vault/packages/intent.ts";
 import type { Measured } from "../vault/packages/manifest.ts";
 import { measuredOf, mostMeasurementBytes } from "../vault/packages/measurement-fields.ts";
 import { openPlain } from "../vault/packages/package-files.ts";
 import type { IndexedPackage } from "../vault/packages/package-index.ts";
-import { findPruned } from "../vault/prune-log.ts";
 import type { PackageTimestamp } from "../vault/timestamps.ts";
 import { type CheckedTotals, checkIndexed } from "../vault/verify.ts";
 import { loadManifestWithin } from "../vault/walk.ts";
 import {
   type HoldChange,
+  type HoldSource,
+  type HoldTarget,
   type OpenedPackage,
   goneError,
   holdPackage,
@@ -40,15 +43,12 @@ import {
   openPackage,
   readHold,
   releasePackage,
-  takeBackHeld,
 } from "./hold.ts";
 import { type ChainedPackage, withNext } from "./report/exported-package.ts";
 import { type Query, type SoughtSize, readSize, searchIndex } from "./search.ts";
 
 /** Where packages are looked up. */
-export interface EvidenceSource {
-  readonly database: Pick<Database, "transaction">;
-  readonly files: ArchiveFiles;
+export interface EvidenceSource extends HoldTarget {
   /** For errors. */
   readonly operation: string;
 }
@@ -74,7 +74,7 @@ export async function findPackages(
   sought: Sought,
   signal?: AbortSignal,
 ): Promise<EvidencePackage[]> {
-  const { database, files } = source;
+  const { database } = source;
   const { limit } = sought;
   const query = queryOf(source, sought);
   const found = await searchIndex(database, query, limit);
@@ -86,7 +86,7 @@ export async function findPackages(
   const more = await searchIndex(database, query, limit + mostSpareRows);
   const known = new Set(found.map(({ id }) => id));
   const left = await leaveOutPruned(
-    files,
+    source,
     more.filter(({ id }) => !known.has(id)),
   );
   return [...described, ...(await describeAll(source, left.slice(0, limit - described.length), signal))];
@@ -97,7 +97,7 @@ export async function demandPackages(
   source: EvidenceSource,
   sought: Sought,
 ): Promise<readonly IndexedPackage[]> {
-  const there = await leaveOutPruned(source.files, await demandListed(source, sought));
+  const there = await leaveOutPruned(source, await demandListed(source, sought));
   if (there.length === 0) {
     throw notFoundError(source, sought);
   }
@@ -146,7 +146,7 @@ export async function changeHold(
     if (there === undefined) {
       continue;
     }
-    const work = (what === "hold" ? holdPackage : releasePackage)(there, { reason, person }, files);
+    const work = (what === "hold" ? holdPackage : releasePackage)(there, { reason, person }, source);
     // It may have been deleted meanwhile.
     if ((await unlessGone(work)) === undefined) {
       gone ??= one;
@@ -154,8 +154,6 @@ export async function changeHold(
       changed.push(there);
     }
   }
-  // All are on hold before one of them is taken from the log of deleted packages, which may fail.
-  await takeBackHeld(what === "hold" ? changed : [], files);
   if (gone !== undefined) {
     throw changed.length === 0
       ? goneError(gone.path)
@@ -210,13 +208,13 @@ function sizesOf({ operation }: EvidenceSource, value: string | undefined): read
 
 /** Describes packages, without those that were deleted because of their age; not all of them after an abort. */
 async function describeAll(
-  { files }: EvidenceSource,
+  source: EvidenceSource,
   found: readonly IndexedPackage[],
   signal?: AbortSignal,
 ): Promise<EvidencePackage[]> {
-  const described = await readEach(files, found, (one) => describeIndexed(files, one), signal);
+  const described = await readEach(source.files, found, (one) => describeIndexed(source, one), signal);
   const withProblem = found.filter((_, index) => typeof described[index]?.problem === "string");
-  const left = new Set(await leaveOutPruned(files, withProblem));
+  const left = new Set(await leaveOutPruned(source, withProblem));
   return described.filter(({ problem }, index) => {
     const one = found[index];
     return problem === null || (one !== undefined && left.has(one));
@@ -267,13 +265,14 @@ const changedTexts = {
  * are compared with what was archived, the images and videos are not.
  */
 export async function describeIndexed(
-  files: ArchiveFiles,
+  source: HoldSource,
   indexed: IndexedPackage,
 ): Promise<EvidencePackage> {
+  const { files } = source;
   const folder = files.addressOf(indexed.path);
   try {
     const opened = await openPackage(files, indexed);
-    const described = await describeOpened(opened, folder, files.disk);
+    const described = await describeOpened(opened, folder, source);
     return opened.sha256 === indexed.sha256
       ? described
       : { ...described, problem: changedTexts.manifest, changed: true };
@@ -288,12 +287,12 @@ export async function describeIndexed(
 async function describeOpened(
   opened: OpenedPackage,
   folder: string,
-  disk: ReadDisk,
+  source: HoldSource,
 ): Promise<EvidencePackage> {
   const { location, manifest } = opened;
   const [{ figures, isChanged }, hold] = await Promise.all([
-    readFigures(opened, disk),
-    readHold(opened.folder, disk),
+    readFigures(opened, source.files.disk),
+    readHold(source, opened),
   ]);
   const { references, times, instrument, billable = null, scan = null, supplements = null } = manifest;
   return {
@@ -410,19 +409,23 @@ async function readEach<T>(
 }
 
 /**
- * Leaves out the packages that were deleted because of their age: where that was done without the database, their rows stay. One
- * that is gone otherwise is not left out. The log of deleted packages is read if one is gone only.
+ * Leaves out the packages that the log says were deleted: their rows go last, and a kill may have left them. One that is gone otherwise
+ * is not left out, nor one that was brought back.
  */
-export async function leaveOutPruned(
-  files: ArchiveFiles,
-  packages: readonly IndexedPackage[],
-): Promise<readonly IndexedPackage[]> {
-  const gone = (
-    await readEach(files, packages, async (one) => ((await isGone(files, one)) ? [one] : []))
-  ).flat();
-  const [since] = gone.map(({ archivedAt }) => archivedAt).toSorted();
-  const pruned = await findPruned(files, "sha256", new Set(gone.map(({ sha256 }) => sha256)), since);
-  return packages.filter((one) => !gone.includes(one) || !pruned.has(one.sha256));
+export async function leaveOutPruned<T extends IndexedPackage>(
+  { database, files }: HoldSource,
+  packages: readonly T[],
+): Promise<readonly T[]> {
+  const pruned = await prunedOf(
+    database,
+    packages.map(({ id }) => id),
+  );
+  const gone = await readEach(
+    files,
+    packages.filter(({ id }) => pruned.has(id)),
+    async (one) => ((await isGone(files, one)) ? one.id : ""),
+  );
+  return packages.filter(({ id }) => !gone.includes(id));
 }
 
 /** Whether the package that the index lists is not there, or another one is in its place: one of another job. */
@@ -456,9 +459,9 @@ export interface StorePlace {
 export function withSource<T>(
   place: StorePlace,
   work: (source: EvidenceSource) => Promise<T>,
-  signal?: AbortSignal,
+  { signal, access = "read" }: { readonly signal?: AbortSignal | undefined; readonly access?: "read" | "write" } = {},
 ): Promise<T> {
-  return withFiles(place, signal, (files, key) => inDatabase(place, files, key, work));
+  return withFiles(place, signal, (files, key) => inDatabase(place, { files, key, access }, work));
 }
 
 /**
@@ -474,7 +477,7 @@ export function withPackages<T>(
   return withFiles(place, signal, async (files, key) =>
     work(
       files,
-      await inDatabase(place, files, key, async (source) =>
+      await inDatabase(place, { files, key, access: "read" }, async (source) =>
         withNext(source.database, await demandPackages(source, sought)),
       ),
     ),
@@ -498,16 +501,17 @@ async function withFiles<T>(
 
 async function inDatabase<T>(
   { database: given, operation }: StorePlace,
-  files: ArchiveFiles,
-  key: string,
+  { files, key, access }: { readonly files: ArchiveFiles; readonly key: string; readonly access: "read" | "write" },
   work: (source: EvidenceSource) => Promise<T>,
 ): Promise<T> {
   const thread = new ToolThread();
   try {
     const [file = given] = await findDatabases(given, { key }, thread);
-    const database = await openForTool(file, "read", thread);
+    const database = await openForTool(file, access, thread);
     try {
-      return await work({ database, files, operation });
+      const [[store] = []] = await database.transaction([{ sql: "SELECT store_id FROM store" }]);
+      const log = new LogTable(database, String(store?.["store_id"]), `${operation}-${randomUUID()}`);
+      return await work({ database, files, log, operation });
     } finally {
       await database.close();
     }

@@ -26,6 +26,7 @@ import {
 } from "../vault/archive-disk.ts";
 import { filesKey, filesName, isBucketKey } from "../vault/files-location.ts";
 import type { ArchiveFiles } from "../vault/files/archive-files.ts";
+import { openLog, publishLeftLog } from "../vault/log/open-log.ts";
 import type { Intent, PlacedPackage, StoredItem } from "../vault/packages/intent.ts";
 import { loadManifest } from "../vault/packages/package-files.ts";
 import { PackageIndex } from "../vault/packages/package-index.ts";
@@ -341,13 +342,13 @@ export class Archive {
     },
   ): Promise<{ archive: Archive; findings: OpeningFindings }> {
     const { folder, disk, place, staged } = packages;
-    const { database, worker, arrivals } = lease;
+    const { database, worker, arrivals, log } = lease;
     const index = new PackageIndex(database);
     const last = await index.last(worker.id);
     const aside = await openAside(packages);
     const work = new WorkFolders(join(folder, stateFolderName), worker, disk);
     const jobs = new JobTable(database, worker.id);
-    const sealing = new Sealing({ place, worker: worker.id, disk, work, jobs, index, last });
+    const sealing = new Sealing({ place, worker: worker.id, disk, work, jobs, log, index, last });
     const finder = new TransactionFinder({ database, arrivals, settleMs: options.settleMs });
     const store = { folder, disk, work, jobs, sealing, finder, staged, aside };
     const archive = new Archive(packages, lease, store, options.limits ?? openJobLimits);
@@ -356,6 +357,10 @@ export class Archive {
       while (!(await claimPlace(packages, lease, claiming))) {
         // Another worker has noted its place since this one has read where it was.
       }
+      await openLog(
+        { table: log, files: place.files },
+        { database, worker: worker.id, databaseName: options.databaseName },
+      );
       await work.prepare();
       const earlier = new EarlierJobs(database, worker.id);
       const unfinished = await earlier.unfinished();
@@ -531,6 +536,8 @@ export class Archive {
     if (this.isAlone || most === 0) {
       return { count: 0, mayHaveMore: false, damagedJobs: [] };
     }
+    // Their worker may have left lines, too, and no message may go out before its package's line is beside the packages.
+    await publishLeftLog({ table: this.#lease.log, files: this.#packages.place.files });
     const { jobs, damaged } = await this.#abandoned.take(taker, most);
     // This process may have had the job before, and still be at work on it: then it is not the time yet.
     const early = jobs.filter(({ id }) => this.#known.has(id));

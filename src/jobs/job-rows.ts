@@ -17,6 +17,7 @@ import { keyOfKnown, noteTransaction } from "../vault/packages/known-measurement
 import { answerOf, measureKey, type Answer } from "../vault/packages/package-keys.ts";
 import { sha256Of } from "../model/sha256.ts";
 import {
+  lockLog,
   skipLocked,
   type Condition,
   type Database,
@@ -346,7 +347,8 @@ export class JobTable {
     { condition, statements }: { readonly condition: Condition; readonly statements: readonly Statement[] },
   ): Promise<boolean> {
     const also = { job_key: key, location: placed.path, manifest_sha256: placed.sha256 };
-    const [moved = []] = await this.#database.transaction([
+    const [, moved = []] = await this.#database.transaction([
+      lockLog,
       this.#own.move(id, "archived", { also, condition }),
       ...statements,
     ]);

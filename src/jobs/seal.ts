@@ -3,11 +3,14 @@
  * Each manifest names the package that this worker has sealed before, so packages get their names one after the other, and what became
  * of the one before has to be certain first.
  */
-import { always } from "../database/database.ts";
+import { type Statement, always } from "../database/database.ts";
+import type { LogTable } from "../database/log-table.ts";
 import { isTaken, isUnknown } from "../database/own-jobs.ts";
 import { isRefused } from "../database/postgres-connection.ts";
 import { DimensionerError } from "../errors/dimensioner-error.ts";
 import { type ArchiveDisk, asFileError, diskFacts } from "../vault/archive-disk.ts";
+import { entryOf } from "../vault/log/events.ts";
+import { publishLog } from "../vault/log/open-log.ts";
 import type { PlacedPackage, StoredItem } from "../vault/packages/intent.ts";
 import type { LeftOut, Manifest } from "../vault/packages/manifest.ts";
 import type { IndexedPackage, PackageIndex } from "../vault/packages/package-index.ts";
@@ -171,7 +174,7 @@ export class Sealing {
             });
       });
       if (archived !== undefined) {
-        return archived;
+        return await this.#logged(archived);
       }
       // Another worker has made a package of the same parcel meanwhile: it is found now. Or the database does not know any more that
       // the job is sealed.
@@ -348,6 +351,24 @@ export class Sealing {
     return archived;
   }
 
+  /** Adds the line of a package to the log, once: when the index has it. */
+  #lineOf({ path, sha256, manifest }: FoundPackage): readonly Statement[] {
+    const event = {
+      what: "archived",
+      at: new Date().toISOString(),
+      package: manifest.job,
+      path,
+      sha256,
+      archived: manifest.times.archived,
+      supplements: manifest.supplements?.sha256 ?? null,
+    } as const;
+    return this.#parts.log.append(entryOf(event), {
+      sql: `EXISTS (SELECT 1 FROM packages WHERE package_id = ? AND location = ? AND manifest_sha256 = ?)
+        AND NOT EXISTS (SELECT 1 FROM log WHERE package_id = ? AND what = 'archived')`,
+      values: [manifest.job, path, sha256, manifest.job],
+    });
+  }
+
   /** Notes the package of a job; returns false if it may not end with it. `known`: see PackagePlace. */
   async #note(job: OpenJob, archived: Archived, known: readonly string[] | "existing"): Promise<boolean> {
     const { path, sha256, manifest } = archived;
@@ -355,13 +376,28 @@ export class Sealing {
     const keys = keysOfManifest(manifest);
     const noted = place.note({ path, sha256, manifest }, keys, known === "existing" ? [] : known);
     const condition = known === "existing" ? always : noted.condition;
-    const isNoted = await jobs.archived(job.id, keys.own, { path, sha256 }, { ...noted, condition });
+    const statements = [...noted.statements, ...this.#lineOf({ path, sha256, manifest })];
+    const isNoted = await jobs.archived(job.id, keys.own, { path, sha256 }, { condition, statements });
     if (isNoted) {
       job.key = keys.own;
       job.state = "archived";
       job.placed = { path, sha256 };
     }
     return isNoted;
+  }
+
+  /**
+   * Puts the line of a package beside the packages: only then is it said that it is archived. The line of a job that was taken over
+   * may be one that its worker has left.
+   */
+  async #logged(archived: Archived): Promise<Archived> {
+    const { place, log } = this.#parts;
+    try {
+      await publishLog({ table: log, files: place.files });
+    } catch (error) {
+      throw asFileError(error, place.files.addressOf(archived.path), place.files.name);
+    }
+    return archived;
   }
 
   /** To be called when a job has ended, or another worker has it: its package is not noted any more if it was refused. */
@@ -397,7 +433,7 @@ export class Sealing {
       await this.#parts.jobs.seal(job.id, null);
       job.state = "sealing";
     }
-    return await this.#endWith(job, this.existing(own, [own], own.manifest.complete));
+    return await this.#logged(await this.#endWith(job, this.existing(own, [own], own.manifest.complete)));
   }
 
   /** The package of a job that the index has, if it is whole. */
@@ -418,7 +454,7 @@ export class Sealing {
       const manifest = await place.find(job.placed);
       // With a package of another job, it has to be compared again.
       if (typeof manifest === "object" && manifest.job === job.id) {
-        return this.#resultOf({ ...job.placed, manifest });
+        return await this.#logged(this.#resultOf({ ...job.placed, manifest }));
       }
       job.placed = null;
     }
@@ -437,7 +473,7 @@ export class Sealing {
       }
       // If the database does not know that the job is sealed, a package that stays is found when the job is sealed again.
       if (noted) {
-        return archived;
+        return await this.#logged(archived);
       }
     }
     if (job.state !== "collecting") {
@@ -485,6 +521,7 @@ interface SealingParts {
   readonly disk: ArchiveDisk;
   readonly work: WorkFolders;
   readonly jobs: JobTable;
+  readonly log: LogTable;
   readonly index: PackageIndex;
   /** The last package of the chain, which the next manifest names. */
   readonly last: PlacedPackage | undefined;

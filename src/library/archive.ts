@@ -226,8 +226,10 @@ function changeHold(
 ): Promise<EvidencePackage[]> {
   checkArguments({ surface: "store", operation: what }, { folder, options }, holdArguments);
   const { reason, person = null } = options;
-  return withSource({ folder, database: options.database, operation: what }, (source) =>
-    packages.changeHold(source, soughtOf(options), { what, reason, person }),
+  return withSource(
+    { folder, database: options.database, operation: what },
+    (source) => packages.changeHold(source, soughtOf(options), { what, reason, person }),
+    { access: "write" },
   );
 }
 
@@ -268,7 +270,7 @@ export async function timestampArchive(
     return await withSource(
       { folder, database, operation: "timestamp" },
       (source) => makeTimestamp(source, authority, { roots, signal }),
-      signal,
+      { signal, access: "write" },
     );
   } finally {
     await authority.close();

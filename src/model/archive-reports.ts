@@ -9,9 +9,11 @@ export interface Finding {
     | "database"
     | "incomplete"
     | "index"
+    | "log"
     | "manifest"
     | "missing"
     | "missing-package"
+    | "not-logged"
     | "previous-changed"
     | "previous-missing"
     | "stray"
@@ -45,6 +47,7 @@ export interface Unchecked {
     | "database"
     | "earlier-packages"
     | "later-packages"
+    | "no-log"
     | "no-packages"
     | "no-timestamps"
     | "some-packages"
@@ -143,10 +146,6 @@ export interface PruneReport {
   readonly leftovers: number;
   /** Why what belongs to no package was not searched for to the end; null where it was, and for a folder. */
   readonly leftoversKept: string | null;
-  /** Rows that were removed from the index; null without a database, or where it could not be written. */
-  readonly rowsRemoved: number | null;
-  /** Why rows stay in the index; null where none had to. The next run removes them. */
-  readonly rowsKept: string | null;
 }
 
 /** Something that a rebuild could not put into the index. */
@@ -234,8 +233,8 @@ export interface PruneArchiveOptions extends ArchiveOptions {
   /** Only tells what would be deleted. */
   readonly dryRun?: boolean | undefined;
   /**
-   * The file of the store's database, or the folder that holds it: rows of deleted packages are removed from its index. In a
-   * bucket, it also says what belongs to no package.
+   * The file of the store's database, or the folder that holds it: it says what is due, and each deletion is in its log before it
+   * happens. ERR_CONFIG without it.
    */
   readonly database?: string | undefined;
   /** What became of each package that is old enough; a promise is waited for. */

@@ -612,10 +612,6 @@ export interface PruneResult {
   leftovers: number;
   /** Why what belongs to no package was not searched for to the end; null if it was. */
   leftoversKept: string | null;
-  /** How many rows were removed from the index; null in a dry run. */
-  rowsRemoved: number | null;
-  /** Why rows stay in the index; null if none has to. */
-  rowsKept: string | null;
   /** What happened to each package that is old enough; the first ones, up to the limit. */
   packages: {
     what: "deleted" | "held" | "kept" | "failed" | "leftover";

@@ -367,8 +367,6 @@ export const pruneResult = described(
       "Why what belongs to no package was not searched for to the end; null if it was.",
       text,
     ),
-    rowsRemoved: described("How many rows were removed from the index; null in a dry run.", number),
-    rowsKept: described("Why rows stay in the index; null if none has to.", text),
     packages: described(
       "What happened to each package that is old enough; the first ones, up to the limit.",
       v.array(

@@ -46,9 +46,6 @@ export const stateFolderName = ".dimensioner-archive";
 export const workFolderName = "work";
 /** The folder, in the same one, of what no open job owns, and of media of jobs that have failed. */
 export const asideFolderName = "aside";
-export const pruneLogName = "pruned.jsonl";
-/** The log of holds and releases. */
-export const holdLogName = "holds.jsonl";
 export const manifestFileName = "manifest.json";
 export const measurementFileName = "measurement.json";
 export const rawFileName = "measurement.raw";
@@ -114,15 +111,17 @@ export async function makeStateFolder(path: string, disk: ArchiveDisk): Promise<
 
 /**
  * Removes a file, or a folder and its content, if it exists; links are removed, not followed. It makes one call at a
- * time, because Node's own recursive removal gives the thread pool all files of a folder at once.
+ * time, because Node's own recursive removal gives the thread pool all files of a folder at once. `last`: the name of the file in the
+ * folder that goes last.
  */
-export async function removeTree(path: string, disk: ArchiveDisk): Promise<void> {
+export async function removeTree(path: string, disk: ArchiveDisk, last?: string): Promise<void> {
   try {
     if (!(await disk.lstat(path)).isDirectory()) {
       await disk.unlink(path);
       return;
     }
-    for (const name of await disk.readdir(path)) {
+    const names = await disk.readdir(path);
+    for (const name of names.toSorted((one, other) => Number(one === last) - Number(other === last))) {
       await removeTree(join(path, name), disk);
     }
     await disk.rmdir(path);

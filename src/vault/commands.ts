@@ -18,7 +18,7 @@ import type { FilesLocation } from "./files-location.ts";
 import { refuseOtherPlace } from "./index-reader.ts";
 import { LeftoverPruning } from "./leftovers.ts";
 import { type OpenedPlace, openPlace } from "./open-place.ts";
-import { type PruneIndexOptions, Pruning, pruneIndexes } from "./prune.ts";
+import { Pruning } from "./prune.ts";
 import { Rebuild } from "./rebuild.ts";
 import { Verification, type VerifyOptions } from "./verify.ts";
 
@@ -59,21 +59,18 @@ export async function pruneArchive(
     total.bytes += one.what === "deleted" ? one.bytes : 0;
     await onPackage?.(one);
   };
+  if (database === undefined) {
+    throw new DimensionerError("pruneNoDatabase", { surface: "config", operation: "prune" });
+  }
   const place = await openPlace(folder, { signal });
   const thread = new ToolThread();
   try {
-    if (database !== undefined) {
-      await refuseOtherPlace(place, database, { thread, isOwn: typeof folder !== "string" });
-    }
-    const pruning = new Pruning(place, { before, isDryRun: dryRun, signal });
+    await refuseOtherPlace(place, database, { thread, isOwn: typeof folder !== "string" });
+    const pruning = new Pruning(place, { before, database, thread, isDryRun: dryRun, signal });
     await watched("prune", pruning, { onProgress, signal }, take);
-    const rows =
-      database === undefined || dryRun
-        ? { rowsRemoved: null, rowsKept: null }
-        : await pruneRows(place, database, { thread, signal });
-    const leftoversKept = rows.rowsKept ?? (await pruneLeftovers(place, { ...options, thread }, take));
+    const leftoversKept = await pruneLeftovers(place, { ...options, thread }, take);
     const { leftover: leftovers, ...counts } = total;
-    return { ...counts, leftovers, leftoversKept: place.files.kind === "s3" ? leftoversKept : null, ...rows };
+    return { ...counts, leftovers, leftoversKept: place.files.kind === "s3" ? leftoversKept : null };
   } finally {
     await thread.close();
     await place.close();
@@ -101,20 +98,6 @@ export async function copyArchive(
     await onNotCopied?.(one);
   });
   return copying.report();
-}
-
-/** The packages are deleted even if the database fails: then their rows stay until the next run. */
-async function pruneRows(
-  place: OpenedPlace,
-  database: string,
-  options: PruneIndexOptions,
-): Promise<Pick<PruneReport, "rowsKept" | "rowsRemoved">> {
-  try {
-    return { rowsRemoved: await pruneIndexes(place, database, options), rowsKept: null };
-  } catch (error) {
-    throwCancelled("prune", options.signal);
-    return { rowsRemoved: null, rowsKept: error instanceof Error ? error.message : String(error) };
-  }
 }
 
 /** Returns why it ended early; the packages are deleted all the same. */

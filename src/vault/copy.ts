@@ -1,9 +1,15 @@
+import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
+import type { LogLine } from "../database/log-table.ts";
+import { ToolThread } from "../database/tool-database.ts";
 import { isDimensionerError } from "../errors/dimensioner-error.ts";
 import { systemCode } from "../media/disk.ts";
 import type { ArchiveProgress, CopyReport, NotCopied } from "../model/archive-reports.ts";
-import { holdLogName, namesIn, plainDisk, stateFolderName } from "./archive-disk.ts";
+import { manifestFileName, namesIn, plainDisk, stateFolderName } from "./archive-disk.ts";
 import type { CopiedPackage } from "./bucket/copy-package.ts";
+import { readEvent } from "./log/events.ts";
+import { lastLines, logParts, storesWithLog } from "./log/log-files.ts";
+import { LogReplay, replaySchema } from "./log/replay.ts";
 import { readS3Url } from "./s3/bucket-address.ts";
 import type { Bucket } from "./s3/bucket.ts";
 import { timestampLogName, timestampsName } from "./timestamp-folder.ts";
@@ -12,6 +18,7 @@ import {
   damagedManifest,
   findPlace,
   inParallel,
+  loadManifestWithin,
   sayUnreadable,
   walkPackages,
 } from "./walk.ts";
@@ -26,6 +33,15 @@ interface CopyOptions {
 /** Most packages are small, so the time goes by while the object store answers. */
 const packagesAtOnce = 4;
 const dayMs = 24 * 3_600_000;
+
+/** How many lines of a log are one object. */
+const linesAtOnce = 1_000;
+
+interface CopiedLog {
+  readonly replay: LogReplay;
+  /** How many lines it had before the packages were walked through. */
+  readonly walkedFrom: number;
+}
 
 /** A package, or why an entry of the folder is none that could be copied. */
 type Result = CopiedPackage & { readonly path: string };
@@ -72,6 +88,10 @@ export class Copying {
     ]);
     const bucket = await BucketClass.open(address, { signal });
     const keyOf = (path: string): string => [address.prefix, path].filter((part) => part !== "").join("/");
+    const thread = new ToolThread();
+    const lines = await thread.open({ as: "temporary", file: tmpdir() });
+    await lines.transaction(replaySchema.map((sql) => ({ sql })));
+    const logs: CopiedLog[] = [];
     const retainUntil = retainDays === undefined ? undefined : new Date(Date.now() + retainDays * dayMs);
     try {
       // An upload of a day ago is none that still runs.
@@ -90,6 +110,12 @@ export class Copying {
             : explain(entry);
         return { ...copied, path };
       };
+      // The log of a part would name packages that are not copied.
+      for (const store of start === root ? await storesWithLog(root, plainDisk) : []) {
+        const replay = new LogReplay(root, store, plainDisk, lines);
+        await replay.readOn();
+        logs.push({ replay, walkedFrom: await replay.size() });
+      }
       let isMarked = false;
       for await (const result of inParallel(walkPackages(root, start), packagesAtOnce, copyOne)) {
         signal?.throwIfAborted();
@@ -99,9 +125,66 @@ export class Copying {
         }
         yield* this.#count(result);
       }
-      await this.#copyState(root, bucket, keyOf);
+      await this.#copyStamps(root, bucket, keyOf);
+      yield* this.#copyLogs(logs, bucket, { keyOf, copyOne });
     } finally {
+      await thread.close();
       await bucket.close();
+    }
+  }
+
+  /**
+   * Copies the lines of logs that the bucket does not have, when the packages are there that they are about: those that were archived
+   * since the packages were walked through are copied first.
+   */
+  async *#copyLogs(
+    logs: readonly CopiedLog[],
+    bucket: Bucket,
+    { keyOf, copyOne }: { readonly keyOf: (path: string) => string; readonly copyOne: (entry: WalkEntry) => Promise<Result> },
+  ): AsyncGenerator<NotCopied> {
+    const { BucketFiles } = await import("./files/bucket-files.ts");
+    const { BucketDisk, pathOf } = await import("./bucket/bucket-disk.ts");
+    const files = new BucketFiles(new BucketDisk(bucket), pathOf(keyOf("")));
+    const { root } = await findPlace(this.#folder);
+    for (const { replay, walkedFrom } of logs) {
+      await replay.readOn();
+      const ends = await lastLines(files.root, replay.store, files.disk);
+      const [other] = await replay.differing(ends);
+      if (other !== undefined) {
+        const problem = `the bucket has another log of this store: its line ${other} is not the one in the folder`;
+        yield { path: [...logParts, replay.store].join("/"), problem };
+        continue;
+      }
+      let next = Math.max(0, ...ends.map(({ n }) => n + 1));
+      let batch: LogLine[] = [];
+      const write = async (): Promise<void> => {
+        if (batch.length > 0) {
+          await files.appendLog(replay.store, "", batch);
+          this.#bytes += batch.reduce((sum, { line }) => sum + line.length, 0);
+          batch = [];
+        }
+      };
+      for await (const line of replay.lines(next)) {
+        this.#options.signal?.throwIfAborted();
+        if (line.n !== next) {
+          // A worker is about to write the line before; the next run copies what follows.
+          break;
+        }
+        const event = line.n >= walkedFrom ? readEvent(line.line) : undefined;
+        if (event?.what === "archived") {
+          const found = await loadManifestWithin(root, `${event.path}/${manifestFileName}`, plainDisk);
+          if (typeof found === "object") {
+            const folder = join(root, event.path);
+            yield* this.#count(await copyOne({ kind: "package", path: event.path, folder, ...found }));
+          }
+        }
+        next = line.n + 1;
+        batch.push(line);
+        if (batch.length >= linesAtOnce) {
+          await write();
+        }
+      }
+      await write();
     }
   }
 
@@ -113,13 +196,9 @@ export class Copying {
     }
   }
 
-  /** The logs say which packages were deleted, and the time stamps when they were there at the latest. */
-  async #copyState(root: string, bucket: Bucket, keyOf: (path: string) => string): Promise<void> {
-    const [{ copyAnyFile }, { copyPruneLog }] = await Promise.all([
-      import("./bucket/copy-file.ts"),
-      import("./copy-prune-log.ts"),
-    ]);
-    this.#bytes += await copyPruneLog(root, bucket, keyOf);
+  /** The time stamps say when the packages were there at the latest. */
+  async #copyStamps(root: string, bucket: Bucket, keyOf: (path: string) => string): Promise<void> {
+    const { copyAnyFile } = await import("./bucket/copy-file.ts");
     const state = join(root, stateFolderName);
     const stamps: string[] = [];
     for (const name of await namesIn(join(state, timestampsName), plainDisk)) {
@@ -127,7 +206,7 @@ export class Copying {
       stamps.push(...files.map((file) => `${timestampsName}/${name}/${file}`));
     }
     // The log of time stamps comes last: a line without its time stamp would be reported as a loss.
-    for (const path of [...stamps, holdLogName, timestampLogName]) {
+    for (const path of [...stamps, timestampLogName]) {
       this.#bytes += await copyAnyFile(join(state, path), bucket, keyOf(`${stateFolderName}/${path}`));
     }
   }

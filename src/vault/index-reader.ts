@@ -2,6 +2,7 @@ import { readdir, realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import type { Database, Row, SqlValue } from "../database/database.ts";
+import { type LogLine, lineOf } from "../database/log-table.ts";
 import { isPostgresUrl, readPostgresUrl } from "../database/postgres-address.ts";
 import { noTablesError, schemaName } from "../database/postgres-connection.ts";
 import { PostgresDatabase } from "../database/postgres-database.ts";
@@ -94,6 +95,23 @@ export class IndexReader {
         return;
       }
       after = Number(rows.at(-1)?.["indexed_order"]);
+    }
+  }
+
+  /** The ID of the store. */
+  get store(): string {
+    return this.chains[0] ?? "";
+  }
+
+  /** The lines of the log from a number on, some at a time. */
+  async *lines(from: number): AsyncGenerator<readonly LogLine[]> {
+    for (let at = from; ;) {
+      const rows = await this.#select("SELECT n, line FROM log WHERE n >= ? ORDER BY n LIMIT ?", [at, pageRows]);
+      yield rows.map(lineOf);
+      if (rows.length < pageRows) {
+        return;
+      }
+      at = Number(rows.at(-1)?.["n"]) + 1;
     }
   }
 

@@ -21,7 +21,6 @@ import { findDatabases, hasUploads, openForTool } from "./index-reader.ts";
 import type { OpenedPlace } from "./open-place.ts";
 import { filesOf } from "./packages/manifest.ts";
 import { type FoundManifest, loadManifest } from "./packages/package-files.ts";
-import { PruneLog, findPruned } from "./prune-log.ts";
 import { type ListedObject, probeName } from "./s3/bucket.ts";
 import type { PrunedPackages } from "./seen-packages.ts";
 import {
@@ -128,7 +127,7 @@ export interface LeftoverFolder {
  * undefined if something in it is too young, or has come or changed meanwhile. What somebody else has put there keeps it,
  * and so do a hold and the object store's own protection. Throws ERR_STORE.
  */
-async function removeLeftover(
+export async function removeLeftover(
   files: BucketFiles,
   leftover: LeftoverFolder,
   { beforeMs, isDryRun = false }: LeftoverOptions,
@@ -150,10 +149,6 @@ async function removeLeftover(
   }
   try {
     await files.bucket.endUploads(`${keyOf(folder)}/`, Infinity);
-    if (found !== undefined) {
-      // Another package may name this one as the one before it.
-      await new PruneLog(files).add([{ kind: "package", path: location, folder, ...found }]);
-    }
     if (!(await files.removePackage(folder))) {
       return { what: "held", path: location, bytes, reason: "hold" };
     }
@@ -416,9 +411,8 @@ class ListedLeftovers {
   #packages: string[] = [];
   readonly #replaced: { readonly location: string; readonly found: FoundManifest }[] = [];
   readonly #unlisted: string[] = [];
-  /** Folders without a manifest that an upload may have made, and others. */
+  /** Folders without a manifest that an upload may have made. */
   readonly #uploads: Candidate[] = [];
-  readonly #others: Candidate[] = [];
   readonly #staged: Candidate[] = [];
 
   /** `start`: the folder that is listed, as `BucketDisk` names it. */
@@ -465,8 +459,8 @@ class ListedLeftovers {
         this.#closed.add(path);
       }
       this.#packages.push(location);
-    } else if (location !== "" && this.#isOld(objects)) {
-      add(isUploadLocation(location) ? this.#uploads : this.#others, { location, objects });
+    } else if (isUploadLocation(location) && this.#isOld(objects)) {
+      add(this.#uploads, { location, objects });
     }
   }
 
@@ -504,14 +498,7 @@ class ListedLeftovers {
   }
 
   async *#removeUnfinished(): AsyncGenerator<PrunedPackage> {
-    const candidates = [...this.#uploads, ...this.#others].map(({ location }) => location);
-    const pruned = await findPruned(this.#files, "path", new Set(candidates));
-    for (const [location, { at }] of pruned) {
-      const atMs = Date.parse(at);
-      const isOurs: LeftoverFolder["isOurs"] = (object) => isBefore(object, atMs);
-      yield* this.#remove({ location, reason: "what is left of a deleted package", isOurs });
-    }
-    const uploads = this.#uploads.filter(({ location }) => !pruned.has(location) && this.#isHere(location));
+    const uploads = this.#uploads.filter(({ location }) => this.#isHere(location));
     const known = await this.#rows.known(uploads.map(({ location }) => location));
     for (const { location, bytes } of uploads) {
       const what = known.get(location);

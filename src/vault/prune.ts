@@ -1,57 +1,66 @@
+import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import type { Database, Row, Statement } from "../database/database.ts";
+import { type Condition, type Database, type Row, type SqlValue, lockLog } from "../database/database.ts";
+import { LogTable } from "../database/log-table.ts";
 import type { ToolThread } from "../database/tool-database.ts";
 import { isDimensionerError } from "../errors/dimensioner-error.ts";
 import type { ArchiveProgress, PrunedPackage } from "../model/archive-reports.ts";
-import { type ReadDisk, exists, holdName, manifestFileName } from "./archive-disk.ts";
+import { type ReadDisk, exists, holdName, isAbsent, manifestFileName } from "./archive-disk.ts";
 import { IndexReader, findDatabases, openForTool } from "./index-reader.ts";
+import { entryOf } from "./log/events.ts";
+import type { BucketFiles } from "./files/bucket-files.ts";
+import { removeLeftover } from "./leftovers.ts";
+import { isPruned, notHeld, prunedOf } from "./log/log-state.ts";
+import { publishLog } from "./log/open-log.ts";
 import type { OpenedPlace } from "./open-place.ts";
-import { loadManifest } from "./packages/package-files.ts";
-import { PruneLog, PruneLogReader, type PrunedLine, bytesOf } from "./prune-log.ts";
-import {
-  type ArchiveEntry,
-  Holds,
-  type WalkedPackage,
-  findHeld,
-  inParallel,
-  loadManifestWithin,
-  sayRetained,
-  straysIn,
-  surveyBucket,
-  walkBucket,
-  walkPackages,
-} from "./walk.ts";
+import type { FoundManifest } from "./packages/package-files.ts";
+import { inParallel, loadManifestWithin, sayRetained, straysIn } from "./walk.ts";
 
 export interface PruneOptions {
   /** Packages archived before this are deleted. */
   readonly before: Date;
+  /** The database of the store, or the folder that holds it, or those of all stores that use the folder of packages. */
+  readonly database: string;
+  /** Files are opened in it. */
+  readonly thread: ToolThread;
   /** Only reports what would be deleted. */
   readonly isDryRun: boolean;
   /** Aborting ends the run between two packages with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What is found before anything is deleted. */
-interface Found {
-  readonly holds: Holds;
-  readonly entries: AsyncGenerator<ArchiveEntry>;
+/** A package that is old enough to be deleted, as the index has it. */
+interface Due {
+  readonly id: string;
+  readonly path: string;
+  readonly sha256: string;
+  /** The SHA-256 of the manifest that it supplements, or of its own. */
+  readonly family: string;
+  readonly transactionId: string | null;
+  readonly bytes: number;
+}
+
+/** A database of a store, with its log. */
+interface OpenStore {
+  readonly database: Database;
+  readonly log: LogTable;
 }
 
 /**
- * In a bucket, where each addition to a log is an object, so many packages are noted with one. The first one is alone: if
- * nothing can be deleted, no other one is in the log.
+ * How many packages are noted with one transaction. The first one is alone: if nothing can be deleted, no other one is in the log.
  */
-const notedAtOnce = { folder: 1, s3: 100 } as const;
+const notedAtOnce = 100;
 const workedAtOnce = { folder: 1, s3: 4 } as const;
+const rowsAtOnce = 500;
 
 /**
- * Deletes packages because of their age. Only what its own manifest shows to be a package is ever deleted; a file named hold
- * keeps a package with its supplements. Each deletion is in the log before it happens.
+ * Deletes packages because of their age: those that the index of a store lists and its log knows, so it costs what is due and not what
+ * is kept. A hold on a package keeps it and all that belong to it. The log says of each deletion that it happens before it does; the row of
+ * the index goes last, so that the next run finishes what a kill has interrupted.
  */
 export class Pruning {
   readonly #place: OpenedPlace;
   readonly #options: PruneOptions;
-  readonly #log: PruneLog;
   #hasDeleted = false;
   #packages = 0;
   #bytes = 0;
@@ -59,7 +68,6 @@ export class Pruning {
   constructor(place: OpenedPlace, options: PruneOptions) {
     this.#place = place;
     this.#options = options;
-    this.#log = new PruneLog(place.files);
   }
 
   /** How much was processed so far. */
@@ -68,167 +76,289 @@ export class Pruning {
   }
 
   async *run(): AsyncGenerator<PrunedPackage> {
-    const { before, isDryRun, signal } = this.#options;
-    const { files, hasState } = this.#place;
-    if (!isDryRun && hasState && files.kind === "folder") {
-      for (const path of await files.emptyTrash()) {
-        yield { what: "held", path, bytes: 0, reason: "hold" };
+    const { database: given, thread, isDryRun } = this.#options;
+    const { key, location, files, hasState } = this.#place;
+    const named = await findDatabases(given, { key, name: location }, thread);
+    const stores: OpenStore[] = [];
+    try {
+      for (const file of named) {
+        stores.push(await this.#open(file));
       }
+      if (!isDryRun && hasState && files.kind === "folder") {
+        yield* this.#emptyTrash(stores);
+      }
+      for (const store of stores) {
+        yield* this.#pruneStore(store);
+      }
+    } finally {
+      await Promise.all(stores.map(({ database }) => database.close()));
     }
-    const { holds, entries } = await this.#find();
-    const old: WalkedPackage[] = [];
-    for await (const entry of entries) {
-      signal?.throwIfAborted();
-      if (entry.kind === "archive") {
-        const reason = "it is a separate archive: prune it on its own";
-        yield { what: "kept", path: entry.path, bytes: 0, reason };
-        continue;
-      }
-      this.#packages += 1;
-      this.#bytes += bytesOf(entry);
-      if (new Date(entry.manifest.times.archived) < before) {
-        old.push(entry);
-      }
-      if (old.length >= (this.#hasDeleted ? notedAtOnce[files.kind] : 1)) {
-        yield* this.#prune(old.splice(0), holds);
-      }
-    }
-    yield* this.#prune(old, holds);
   }
 
-  async #find(): Promise<Found> {
-    const { files, root, start } = this.#place;
+  async #open(file: string): Promise<OpenStore> {
+    const { thread, isDryRun } = this.#options;
+    const index = await IndexReader.open(file, thread);
+    try {
+      // Writing to a damaged file would increase the damage. Meanwhile, the log of what Node-RED writes cannot be emptied.
+      await index.check("quick");
+    } finally {
+      await index.close();
+    }
+    const database = await openForTool(file, isDryRun ? "read" : "write", thread);
+    return { database, log: new LogTable(database, index.store, `prune-${randomUUID()}`) };
+  }
+
+  async *#pruneStore(store: OpenStore): AsyncGenerator<PrunedPackage> {
     const { signal } = this.#options;
-    const holds = await Holds.begin(files);
-    if (files.kind === "folder") {
-      await findHeld(files, holds, signal);
-      return { holds, entries: packagesIn(root, start, files.disk) };
+    for await (const rows of this.#due(store.database)) {
+      for (let from = 0; from < rows.length;) {
+        signal?.throwIfAborted();
+        const most = this.#hasDeleted ? notedAtOnce : 1;
+        yield* this.#prune(store, rows.slice(from, from + most));
+        from += most;
+      }
     }
-    const survey = await surveyBucket(files, holds, signal);
-    return { holds, entries: walkBucket(files, start, survey) };
   }
 
-  /** Deletes packages that are old enough, in any order. */
-  async *#prune(packages: readonly WalkedPackage[], holds: Holds): AsyncGenerator<PrunedPackage> {
-    const due: WalkedPackage[] = [];
-    for await (const { entry, result } of this.#each(packages, (one) => this.#judge(one, holds))) {
-      if (result.what === "deleted" && !this.#options.isDryRun) {
-        due.push(entry);
+  /** The oldest first, some at a time. */
+  async *#due(database: Database): AsyncGenerator<readonly Due[]> {
+    const { root, start } = this.#place;
+    const below = start === root ? "" : `${start.slice(root.length).replaceAll("\\", "/").replace(/^\//, "")}/`;
+    let after: readonly [string, string] = ["", ""];
+    for (;;) {
+      const [rows = []] = await database.transaction([
+        {
+          sql: `SELECT package_id, location, manifest_sha256, supplements_sha256, transaction_id, archived_at, bytes
+            FROM packages
+            WHERE archived_at < ? AND (archived_at > ? OR (archived_at = ? AND package_id > ?))
+              AND (substr(location, 1, ?) = ? OR location = ?)
+            ORDER BY archived_at, package_id LIMIT ?`,
+          values: [
+            this.#options.before.toISOString(),
+            after[0],
+            after[0],
+            after[1],
+            below.length,
+            below,
+            below.slice(0, -1),
+            rowsAtOnce,
+          ],
+        },
+      ]);
+      yield rows.map(dueOf);
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < rowsAtOnce) {
+        return;
+      }
+      after = [String(last["archived_at"]), String(last["package_id"])];
+    }
+  }
+
+  /** Deletes packages that are old enough. */
+  async *#prune(store: OpenStore, packages: readonly Due[]): AsyncGenerator<PrunedPackage> {
+    const due: Due[] = [];
+    for await (const { one, result } of this.#each(packages, (each) => this.#judge(each))) {
+      this.#packages += 1;
+      this.#bytes += one.bytes;
+      if (result.what === "deleted") {
+        due.push(one);
       } else {
         yield result;
       }
     }
-    if (due.length === 0) {
+    const allowed = await this.#note(store, due);
+    for (const one of due.filter((each) => !allowed.has(each.id))) {
+      yield keptFor(one, "hold");
+    }
+    const toDelete = due.filter(({ id }) => allowed.has(id));
+    if (this.#options.isDryRun) {
+      yield* toDelete.map((one) => resultOf(one, "deleted"));
       return;
     }
-    const deleted = new Set<WalkedPackage>();
-    let isDone = false;
+    const settled = new Set<Due>();
     try {
-      await this.#log.add(due);
-      for await (const { entry, result } of this.#each(due, (one) => this.#remove(one, holds))) {
+      const noted = await prunedOf(
+        store.database,
+        toDelete.map(({ id }) => id),
+      );
+      const work = (each: Due): Promise<PrunedPackage> => this.#remove(each, noted.get(each.id)?.at);
+      for await (const { one, result } of this.#each(toDelete, work)) {
         if (result.what === "deleted") {
           this.#hasDeleted = true;
-          deleted.add(entry);
+        } else {
+          await this.#takeBack(store, one, result.reason ?? result.what);
         }
+        settled.add(one);
         yield result;
       }
-      isDone = true;
     } finally {
-      const noted = this.#takeBack(due.filter((one) => !deleted.has(one)));
-      await (isDone ? noted : noted.catch(() => undefined));
+      await this.#forget(store, [...settled]);
     }
   }
 
-  /** What is still there must not stay in the log, or nobody would notice that it is lost later. */
-  async #takeBack(packages: readonly WalkedPackage[]): Promise<void> {
-    const there: WalkedPackage[] = [];
-    const { kind } = this.#place.files;
-    const look = async (entry: WalkedPackage) => ((await this.#isThere(entry)) ? [entry] : []);
-    for await (const found of inParallel(packages, workedAtOnce[kind], look)) {
-      there.push(...found);
+  /** Says in the log that packages are deleted, as far as nothing belonging to them is on hold. Returns their IDs. */
+  async #note({ database, log }: OpenStore, packages: readonly Due[]): Promise<ReadonlySet<string>> {
+    if (packages.length === 0) {
+      return new Set();
     }
-    await this.#log.addKept(there);
+    const at = new Date().toISOString();
+    const before = this.#options.before.toISOString();
+    const lines = packages.flatMap(({ id, path, sha256, transactionId, family }) =>
+      log.append(
+        entryOf({ what: "pruned", at, package: id, path, sha256, transactionId, before }),
+        all(notHeld(family), isLogged(id), negated(isPruned(id))),
+      ),
+    );
+    const ask = packages.map(({ id, family }) => {
+      const { sql, values } = all(notHeld(family), this.#options.isDryRun ? isLogged(id) : isPruned(id));
+      return { sql: `SELECT CAST(? AS TEXT) AS id WHERE ${sql}`, values: [id, ...values] };
+    });
+    const rows = await database.transaction(this.#options.isDryRun ? ask : [lockLog, ...lines, ...ask]);
+    if (!this.#options.isDryRun) {
+      await publishLog({ table: log, files: this.#place.files });
+    }
+    return new Set(rows.slice(-packages.length).flatMap((found) => found.map(({ id }) => String(id))));
   }
 
-  /** What cannot be read in a folder may be there: to report it as missing is better than not to. */
-  async #isThere({ folder, sha256 }: WalkedPackage): Promise<boolean> {
-    const { disk, kind } = this.#place.files;
-    try {
-      const found = await loadManifest(join(folder, manifestFileName), disk);
-      return found === "damaged" || (found !== "none" && found.sha256 === sha256);
-    } catch (error) {
-      // A bucket that fails would fail for each package.
-      if (kind === "s3") {
-        throw error;
-      }
-      return true;
+  /** What has stayed must not be said to be deleted, or nobody would notice that it is lost later. */
+  async #takeBack({ database, log }: OpenStore, one: Due, reason: string): Promise<void> {
+    const { id, path, sha256, transactionId } = one;
+    const at = new Date().toISOString();
+    await database.transaction([
+      lockLog,
+      ...log.append(entryOf({ what: "kept", at, package: id, path, sha256, transactionId, reason }), isPruned(id)),
+    ]);
+    await publishLog({ table: log, files: this.#place.files });
+  }
+
+  /** Removes the rows of packages that were deleted. One that was taken back keeps its own. */
+  async #forget({ database }: OpenStore, packages: readonly Due[]): Promise<void> {
+    if (packages.length > 0) {
+      await database.transaction(
+        packages.map(({ id, sha256 }) => {
+          const { sql, values } = isPruned(id);
+          return {
+            sql: `DELETE FROM packages WHERE package_id = ? AND manifest_sha256 = ? AND ${sql}`,
+            values: [id, sha256, ...values],
+          };
+        }),
+      );
     }
   }
 
-  async #judge(entry: WalkedPackage, holds: Holds): Promise<PrunedPackage> {
-    const { files } = this.#place;
-    const reason = holds.has(entry) ? "hold" : await reasonToKeep(entry, files.disk);
+  /** Whether anything at its place keeps a package. What is gone was deleted by a run that was killed, or is lost. */
+  async #judge(one: Due): Promise<PrunedPackage> {
+    const { files, root } = this.#place;
+    const found = await this.#load(one);
+    if (found === "none") {
+      return resultOf(one, "deleted");
+    }
+    if (found === "damaged" || found.sha256 !== one.sha256) {
+      return keptFor(one, "its manifest is not the one that was archived: see dimensioner verify");
+    }
+    const folder = join(root, one.path);
+    const reason = await reasonToKeep({ folder, manifest: found.manifest }, files.disk);
     if (reason !== null) {
-      return keptFor(entry, reason);
+      return keptFor(one, reason);
     }
-    const untilMs = files.kind === "s3" ? await files.retainedUntilMs(entry.folder) : 0;
-    return untilMs > Date.now() ? keptFor(entry, sayRetained(untilMs)) : resultOf(entry, "deleted");
+    const untilMs = files.kind === "s3" ? await files.retainedUntilMs(folder) : 0;
+    return untilMs > Date.now() ? keptFor(one, sayRetained(untilMs)) : resultOf(one, "deleted");
   }
 
-  /** A hold may have been set since the package was judged, on it or on another one that belongs to it. */
-  async #remove(entry: WalkedPackage, holds: Holds): Promise<PrunedPackage> {
-    const { files, start } = this.#place;
-    const reason = (await holds.hasNow(entry)) ? "hold" : await reasonToKeep(entry, files.disk);
-    if (reason !== null) {
-      return keptFor(entry, reason);
-    }
+  async #load({ path }: Due): Promise<FoundManifest | "damaged" | "none"> {
+    const { root, disk } = this.#place;
+    return await loadManifestWithin(root, `${path}/${manifestFileName}`, disk);
+  }
+
+  /** The line in the log has decided: whoever wants to hold it from now on finds it there. */
+  async #remove(one: Due, deletedAt: string | undefined): Promise<PrunedPackage> {
+    const { files, root, start } = this.#place;
+    const folder = join(root, one.path);
     try {
-      if (!(await files.removePackage(entry.folder, start, () => holds.hasNow(entry)))) {
-        return keptFor(entry, "hold");
+      const isThere = (await this.#load(one)) !== "none";
+      if (isThere && !(await files.removePackage(folder, start))) {
+        return keptFor(one, "hold");
+      }
+      if (!isThere && files.kind === "s3") {
+        await this.#removeRest(files, one, deletedAt);
       }
     } catch (error) {
+      // Another run deletes it at the same time.
+      if (isAbsent(error)) {
+        return resultOf(one, "deleted");
+      }
       // Not every object store says beforehand what it protects.
       const isProtected = isDimensionerError(error) && error.sentence === "bucketProtected";
-      if (isProtected && (await exists(join(entry.folder, manifestFileName), files.disk))) {
-        return keptFor(entry, error.message);
+      if (isProtected && (await exists(join(folder, manifestFileName), files.disk))) {
+        return keptFor(one, error.message);
       }
       throw error;
     }
-    return resultOf(entry, "deleted");
+    return resultOf(one, "deleted");
+  }
+
+  /** What a kill has left of a package in a bucket has no manifest any more; what came after it is somebody else's. */
+  async #removeRest(files: BucketFiles, { path }: Due, deletedAt: string | undefined): Promise<void> {
+    if (deletedAt !== undefined) {
+      const beforeMs = Date.parse(deletedAt);
+      const reason = "what is left of a deleted package";
+      await removeLeftover(files, { location: path, reason, isOurs: () => true }, { beforeMs });
+    }
+  }
+
+  /** Ends the deletions that a kill has interrupted. What no log says was deleted stays. */
+  async *#emptyTrash(stores: readonly OpenStore[]): AsyncGenerator<PrunedPackage> {
+    const { files } = this.#place;
+    if (files.kind !== "folder") {
+      return;
+    }
+    const isDeleted = async ({ manifest: { job }, sha256 }: FoundManifest): Promise<boolean> => {
+      for (const { database } of stores) {
+        const { sql, values } = isPruned(job);
+        const [rows = []] = await database.transaction([
+          {
+            sql: `SELECT line FROM log WHERE package_id = ? AND what = 'pruned' AND ${sql}`,
+            values: [job, ...values],
+          },
+        ]);
+        if (rows.some(({ line }) => String(line).includes(`"sha256":"${sha256}"`))) {
+          return true;
+        }
+      }
+      return false;
+    };
+    for (const path of await files.emptyTrash(isDeleted)) {
+      yield { what: "held", path, bytes: 0, reason: "no log says that it was deleted, or it is on hold" };
+    }
   }
 
   /** What cannot be deleted in a folder does not end the run. A bucket that fails would fail for each package. */
   #each(
-    packages: readonly WalkedPackage[],
-    work: (entry: WalkedPackage) => Promise<PrunedPackage>,
-  ): AsyncGenerator<{ readonly entry: WalkedPackage; readonly result: PrunedPackage }> {
+    packages: readonly Due[],
+    work: (one: Due) => Promise<PrunedPackage>,
+  ): AsyncGenerator<{ readonly one: Due; readonly result: PrunedPackage }> {
     const { signal } = this.#options;
     const { kind } = this.#place.files;
-    return inParallel(packages, workedAtOnce[kind], async (entry) => {
+    return inParallel(packages, workedAtOnce[kind], async (one) => {
       signal?.throwIfAborted();
       try {
-        return { entry, result: await work(entry) };
+        return { one, result: await work(one) };
       } catch (error) {
         if (kind === "s3") {
           throw error;
         }
         const reason = error instanceof Error ? error.message : String(error);
-        return { entry, result: { ...resultOf(entry, "failed"), reason } };
+        return { one, result: { ...resultOf(one, "failed"), reason } };
       }
     });
   }
 }
 
-async function* packagesIn(root: string, start: string, disk: ReadDisk): Found["entries"] {
-  for await (const entry of walkPackages(root, start, disk)) {
-    if (entry.kind === "package" || entry.kind === "archive") {
-      yield entry;
-    }
-  }
-}
-
 /** Why a package has to be kept: a hold, or a file that its manifest does not list. */
-async function reasonToKeep(entry: WalkedPackage, disk: ReadDisk): Promise<string | null> {
+async function reasonToKeep(
+  entry: Parameters<typeof straysIn>[0],
+  disk: ReadDisk,
+): Promise<string | null> {
   let stray: string | null = null;
   for await (const name of straysIn(entry, disk)) {
     if (holdName.test(name)) {
@@ -239,147 +369,38 @@ async function reasonToKeep(entry: WalkedPackage, disk: ReadDisk): Promise<strin
   return stray === null ? null : `it contains ${stray}, which its manifest does not list`;
 }
 
-function keptFor(entry: WalkedPackage, reason: string): PrunedPackage {
-  return { ...resultOf(entry, reason === "hold" ? "held" : "kept"), reason };
+function keptFor(one: Due, reason: string): PrunedPackage {
+  return { ...resultOf(one, reason === "hold" ? "held" : "kept"), reason };
 }
 
-function resultOf(entry: WalkedPackage, what: PrunedPackage["what"]): PrunedPackage {
-  return { what, path: entry.path, bytes: bytesOf(entry) };
+function resultOf({ path, bytes }: Due, what: PrunedPackage["what"]): PrunedPackage {
+  return { what, path, bytes };
 }
 
-/**
- * How many lines of the log are looked up with one statement, and how many rows are removed at once. In a bucket the lines come from many
- * objects.
- */
-const linesAtOnce = 500;
-
-export interface PruneIndexOptions {
-  /** Files are opened in it. */
-  readonly thread: ToolThread;
-  readonly signal?: AbortSignal | undefined;
+function dueOf(row: Row): Due {
+  const text = (value: SqlValue | undefined): string => String(value);
+  return {
+    id: text(row["package_id"]),
+    path: text(row["location"]),
+    sha256: text(row["manifest_sha256"]),
+    family: text(row["supplements_sha256"] ?? row["manifest_sha256"]),
+    transactionId: row["transaction_id"] === null ? null : text(row["transaction_id"]),
+    bytes: Number(row["bytes"]),
+  };
 }
 
-/**
- * Removes the rows of deleted packages from the indexes: of all packages in the log that they may contain, since an earlier
- * run may have failed to. Node-RED may have a database open, so each transaction takes only milliseconds. Returns how many rows were
- * removed; rejects with ERR_STORE if a database cannot be written, and changes nothing in a damaged one.
- */
-export async function pruneIndexes(
-  place: OpenedPlace,
-  given: string,
-  { thread, signal }: PruneIndexOptions,
-): Promise<number> {
-  let removed = 0;
-  for (const file of await findDatabases(given, { key: place.key, name: place.location }, thread)) {
-    removed += await pruneIndex(place, file, { thread, signal });
-  }
-  return removed;
+/** The condition that the log says of a package that it was archived. */
+function isLogged(id: string): Condition {
+  return { sql: "EXISTS (SELECT 1 FROM log WHERE package_id = ? AND what = 'archived')", values: [id] };
 }
 
-async function pruneIndex(
-  place: OpenedPlace,
-  file: string,
-  { thread, signal }: PruneIndexOptions,
-): Promise<number> {
-  const index = await IndexReader.open(file, thread);
-  try {
-    // Writing to a damaged file would increase the damage. Meanwhile, the log of what Node-RED writes cannot be emptied.
-    await index.check("quick");
-  } finally {
-    await index.close();
-  }
-  const database = await openForTool(file, "write", thread);
-  let removed = 0;
-  try {
-    // No package in the index was deleted before the first of them was archived.
-    const [[{ since } = {}] = []] = await database.transaction([
-      { sql: "SELECT min(archived_at) AS since FROM packages" },
-    ]);
-    if (typeof since !== "string") {
-      return 0;
-    }
-    const waiting = new Map<string, PrunedLine>();
-    // Only the whole log says whether a deletion was taken back.
-    const logged = new Map<string, Row>();
-    for await (const entries of new PruneLogReader(place.root, place.disk).read(since)) {
-      for (const line of entries) {
-        signal?.throwIfAborted();
-        // A package that was kept after all may be lost later, and its row then shows it.
-        if (line.kept === true) {
-          waiting.delete(keyOf(line));
-          logged.delete(keyOf(line));
-          continue;
-        }
-        if (waiting.size >= linesAtOnce) {
-          await findRows(database, take(waiting), logged);
-        }
-        waiting.set(keyOf(line), line);
-      }
-    }
-    await findRows(database, take(waiting), logged);
-    const rows = [...logged.values()];
-    for (let at = 0; at < rows.length; at += linesAtOnce) {
-      signal?.throwIfAborted();
-      removed += await removeRows(database, place, rows.slice(at, at + linesAtOnce));
-    }
-  } finally {
-    await database.close();
-  }
-  return removed;
+function negated({ sql, values }: Condition): Condition {
+  return { sql: `NOT (${sql})`, values };
 }
 
-function keyOf({ path, sha256 }: Pick<PrunedLine, "path" | "sha256">): string {
-  return `${sha256} ${path}`;
-}
-
-function take(waiting: Map<string, PrunedLine>): PrunedLine[] {
-  const lines = [...waiting.values()];
-  waiting.clear();
-  return lines;
-}
-
-/** Adds the rows of these packages, by the keys of their lines. */
-async function findRows(
-  database: Database,
-  lines: readonly PrunedLine[],
-  logged: Map<string, Row>,
-): Promise<void> {
-  if (lines.length === 0) {
-    return;
-  }
-  const deleted = new Set(lines.map(keyOf));
-  const [listed = []] = await database.transaction([
-    {
-      sql: `SELECT package_id, location, manifest_sha256 FROM packages
-        WHERE location IN (${lines.map(() => "?").join(", ")})`,
-      values: lines.map(({ path }) => path),
-    },
-  ]);
-  for (const row of listed) {
-    const key = keyOf({ path: String(row["location"]), sha256: String(row["manifest_sha256"]) });
-    if (deleted.has(key)) {
-      logged.set(key, row);
-    }
-  }
-}
-
-async function removeRows(database: Database, place: OpenedPlace, rows: readonly Row[]): Promise<number> {
-  const statements: Statement[] = [];
-  for (const row of rows) {
-    if (!(await isThere(place, row))) {
-      statements.push({
-        sql: "DELETE FROM packages WHERE package_id = ? AND manifest_sha256 = ? RETURNING package_id",
-        values: [row["package_id"] ?? null, row["manifest_sha256"] ?? null],
-      });
-    }
-  }
-  const gone = statements.length > 0 ? await database.transaction(statements) : [];
-  return gone.flat().length;
-}
-
-/** A deleted package may have been restored from a backup, or was kept after all. */
-async function isThere({ root, disk }: OpenedPlace, row: Row): Promise<boolean> {
-  const path = `${String(row["location"])}/${manifestFileName}`;
-  const found = await loadManifestWithin(root, path, disk);
-  return typeof found === "object" && found.sha256 === row["manifest_sha256"];
+function all(...conditions: readonly Condition[]): Condition {
+  return {
+    sql: conditions.map(({ sql }) => sql).join(" AND "),
+    values: conditions.flatMap(({ values }) => values),
+  };
 }

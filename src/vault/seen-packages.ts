@@ -7,11 +7,11 @@ import { sha256Of } from "../model/sha256.ts";
 import { type ReadDisk, manifestFileName } from "./archive-disk.ts";
 import type { ArchiveFiles } from "./files/archive-files.ts";
 import type { IndexReader } from "./index-reader.ts";
+import { replaySchema } from "./log/replay.ts";
 import { measurementOf } from "./packages/known-measurements.ts";
 import type { FoundManifest } from "./packages/package-files.ts";
 import { rowOfPackage } from "./packages/package-index.ts";
 import { keysOfManifest } from "./packages/package-keys.ts";
-import { PruneLogReader } from "./prune-log.ts";
 import { type WalkedPackage, loadManifestWithin, sayUnreadable } from "./walk.ts";
 
 /** What a walk has found of a package, and its expected row in an index. */
@@ -63,9 +63,6 @@ const schema = [
     row_sha256 TEXT NOT NULL,
     is_listed INTEGER NOT NULL DEFAULT 0
   )`,
-  "CREATE TABLE pruned (sha256 TEXT PRIMARY KEY, path TEXT NOT NULL) WITHOUT ROWID",
-  "CREATE INDEX pruned_path ON pruned (path)",
-  "CREATE TABLE kept_copies (sha256 TEXT PRIMARY KEY) WITHOUT ROWID",
 ];
 
 /** Created after all packages were added, which takes less time. */
@@ -92,7 +89,7 @@ export class SeenPackages {
 
   static async open(thread: ToolThread): Promise<SeenPackages> {
     const database = await thread.open({ as: "temporary", file: tmpdir() });
-    await database.transaction(["PRAGMA cache_size = -16000", ...schema].map((sql) => ({ sql })));
+    await database.transaction(["PRAGMA cache_size = -16000", ...schema, ...replaySchema].map((sql) => ({ sql })));
     return new SeenPackages(database);
   }
 
@@ -121,20 +118,6 @@ export class SeenPackages {
     });
   }
 
-  async addPruned(sha256: string, path: string): Promise<void> {
-    await this.#add({ sql: "INSERT OR REPLACE INTO pruned VALUES (?, ?)", values: [sha256, path] });
-    await this.#add({ sql: "DELETE FROM kept_copies WHERE sha256 = ?", values: [sha256] });
-  }
-
-  async removePruned(sha256: string): Promise<void> {
-    await this.#add({ sql: "DELETE FROM pruned WHERE sha256 = ?", values: [sha256] });
-  }
-
-  /** Notes that it was deleted in the folder that was copied, and is kept in the copy. */
-  async addKeptCopy(sha256: string): Promise<void> {
-    await this.#add({ sql: "INSERT OR IGNORE INTO kept_copies VALUES (?)", values: [sha256] });
-  }
-
   /** Notes that an index lists the package. */
   async setListed(path: string): Promise<void> {
     await this.#add({ sql: "UPDATE seen SET is_listed = 1 WHERE path = ?", values: [path] });
@@ -154,16 +137,10 @@ export class SeenPackages {
     );
   }
 
-  async isPruned(sha256: string): Promise<boolean> {
-    return (await this.select("SELECT 1 FROM pruned WHERE sha256 = ?", [sha256])).length > 0;
-  }
-
-  async isKeptCopy(sha256: string): Promise<boolean> {
-    return (await this.select("SELECT 1 FROM kept_copies WHERE sha256 = ?", [sha256])).length > 0;
-  }
-
-  async isPrunedPath(path: string): Promise<boolean> {
-    return (await this.select("SELECT 1 FROM pruned WHERE path = ? LIMIT 1", [path])).length > 0;
+  /** Whether a log names this package and does not say that it was deleted: that it is missing is said of the log. */
+  async isLogged(sha256: string, path: string): Promise<boolean> {
+    const sql = "SELECT 1 FROM logged WHERE sha256 = ? AND path = ? AND pruned_n IS NULL";
+    return (await this.select(sql, [sha256, path])).length > 0;
   }
 
   /** Creates the indexes; to be called when all packages are added, before they are compared. */
@@ -190,6 +167,11 @@ export class SeenPackages {
       }
       after = Number(rows.at(-1)?.["seen_order"]);
     }
+  }
+
+  async transaction(statements: readonly Statement[]): Promise<readonly (readonly Row[])[]> {
+    await this.write();
+    return await this.#database.transaction(statements);
   }
 
   async close(): Promise<void> {
@@ -249,55 +231,28 @@ export function seenOf(entry: WalkedPackage): SeenPackage {
   };
 }
 
-/**
- * The packages that were deleted because of their age. The log is read when the first missing package is looked up, and its
- * new lines at each further one: each line is read once, however many packages are missing.
- */
+/** The packages that the logs say were deleted. */
 export class PrunedPackages {
-  readonly #log: PruneLogReader;
   readonly #seen: SeenPackages;
-  #reading: Promise<void> = Promise.resolve();
 
-  constructor(root: string, disk: ReadDisk, seen: SeenPackages) {
-    this.#log = new PruneLogReader(root, disk);
+  constructor(seen: SeenPackages) {
     this.#seen = seen;
   }
 
   /** Whether the package with this SHA-256 of its manifest was deleted. */
   async has(sha256: string): Promise<boolean> {
-    return await this.#isNoted(() => this.#seen.isPruned(sha256));
+    return await this.#isPruned("sha256", sha256);
   }
 
   /** Whether a package at this path was deleted. */
   async hasPath(path: string): Promise<boolean> {
-    return await this.#isNoted(() => this.#seen.isPrunedPath(path));
+    return await this.#isPruned("path", path);
   }
 
-  /** Whether this is a copy that has kept the package, which was deleted in the folder that was copied. */
-  async isKeptCopy(sha256: string): Promise<boolean> {
-    return await this.#isNoted(() => this.#seen.isKeptCopy(sha256));
-  }
-
-  async #isNoted(look: () => Promise<boolean>): Promise<boolean> {
-    if (await look()) {
-      return true;
-    }
-    // One after the other: who comes second must not look before the lines of the first one are noted.
-    const read = this.#reading.then(() => this.#readOn());
-    this.#reading = read.catch(() => undefined);
-    await read;
-    return await look();
-  }
-
-  async #readOn(): Promise<void> {
-    for await (const entries of this.#log.read()) {
-      for (const { sha256, path, kept, copy } of entries) {
-        await (kept === true ? this.#seen.removePruned(sha256) : this.#seen.addPruned(sha256, path));
-        if (copy === true) {
-          await this.#seen.addKeptCopy(sha256);
-        }
-      }
-    }
+  async #isPruned(column: "path" | "sha256", value: string): Promise<boolean> {
+    const sql = `SELECT max(pruned_n IS NULL) AS is_kept FROM logged WHERE ${column} = ?`;
+    const [row] = await this.#seen.select(sql, [value]);
+    return row?.["is_kept"] === 0;
   }
 }
 
@@ -470,7 +425,7 @@ export class IndexCheck {
     }
     if (other !== undefined) {
       await seen.setListed(path);
-      yield await this.#explainOther(path, other);
+      yield* this.#explainOther(path, sha256);
       return;
     }
     // It may be outside the checked folder, or have got its name after the walk passed.
@@ -479,28 +434,31 @@ export class IndexCheck {
       yield* this.#compare(row, found);
     } else if (typeof found === "string" && found !== "none" && found !== "damaged") {
       yield { kind: "unreadable", path, problem: found };
-    } else if (found !== "damaged" && !((await pruned?.has(sha256)) === true)) {
+    } else if (found !== "damaged" && !(await seen.isLogged(sha256, path))) {
       // The walk has reported the damaged manifest.
       const problem = "the index lists this package, but it is missing and was not pruned";
       yield { kind: "missing-package", path, problem };
     }
   }
 
-  /** The next package's manifest shows which of the two has changed, the manifest or the row. */
-  async #explainOther(path: string, sha256: string): Promise<Finding> {
-    const next = await this.#parts.seen.select("SELECT 1 FROM seen WHERE previous_sha256 = ? LIMIT 1", [
-      sha256,
-    ]);
-    if (next.length > 0) {
-      const problem =
-        "the index lists another manifest for this package, and the next package shows that the row was changed";
-      return { kind: "index", path, problem };
+  /** The log says which of the two has changed, and it has said so of the manifest. */
+  async *#explainOther(path: string, sha256: string): AsyncGenerator<Finding> {
+    if (await this.#parts.seen.isLogged(sha256, path)) {
+      return;
     }
-    return {
-      kind: "changed",
-      path: `${path}/${manifestFileName}`,
-      problem: "the manifest differs from the one that the index lists: it is not the one that was archived",
-    };
+    const [known] = await this.#parts.seen.select("SELECT 1 FROM logged WHERE path = ? LIMIT 1", [path]);
+    yield known === undefined
+      ? {
+          kind: "changed",
+          path: `${path}/${manifestFileName}`,
+          problem:
+            "the manifest differs from the one that the index lists: it is not the one that was archived",
+        }
+      : {
+          kind: "index",
+          path,
+          problem: "the index lists another manifest for this package than the log: the row was changed",
+        };
   }
 
   *#compare(row: Row, found: FoundManifest | string): Generator<Finding> {

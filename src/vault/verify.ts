@@ -23,7 +23,7 @@ import { type OpenedPlace, openPlace } from "./open-place.ts";
 import type { PlacedPackage } from "./packages/intent.ts";
 import { keepMs } from "./packages/known-measurements.ts";
 import { filesOf } from "./packages/manifest.ts";
-import { findPruned } from "./prune-log.ts";
+import { LogCheck } from "./log/check-log.ts";
 import { type CheckParts, IndexCheck, PrunedPackages, SeenPackages, seenOf } from "./seen-packages.ts";
 import { TimestampFolder, readRoots } from "./timestamp-folder.ts";
 import {
@@ -122,7 +122,8 @@ export class Verification {
     try {
       const seen = await SeenPackages.open(this.#thread);
       this.#opened.push(seen);
-      const pruned = hasState ? new PrunedPackages(root, disk, seen) : undefined;
+      const logs = hasState ? await LogCheck.begin({ root, disk, seen }) : undefined;
+      const pruned = logs === undefined ? undefined : new PrunedPackages(seen);
       const below = start === root ? "" : `${start.slice(root.length + 1).replaceAll("\\", "/")}/`;
       const work: Work = { place, below, root, disk, seen, pruned, exported, hasher };
       for (const given of databases) {
@@ -131,7 +132,10 @@ export class Verification {
       yield* this.#walk(work);
       await seen.index();
       yield* checkComplete(seen, this.#totals);
-      yield* checkChain(work, this.#unchecked);
+      if (logs !== undefined) {
+        const databases = this.#indexes.readable.filter((one) => !this.#indexes.isOfOtherPlace(one));
+        yield* logs.run({ below, databases, unchecked: this.#unchecked, notes: this.#notes });
+      }
       yield* checkSupplements(work, this.#unchecked);
       yield* this.#checkIndexes(work);
       if (exported !== undefined) {
@@ -196,8 +200,8 @@ export class Verification {
       findings.push(finding);
     }
     const isMissing = findings.some(({ kind }) => kind === "missing" || kind === "unreadable");
-    if (isMissing && (await isPruned(entry, work))) {
-      // It was deleted while it was checked.
+    if (isMissing && !(await isThere(entry, work))) {
+      // It was deleted while it was checked. The log says whether it may have been.
       this.#totals.packages -= 1;
       return [];
     }
@@ -223,10 +227,9 @@ export class Verification {
     const { readable } = this.#indexes;
     for (const index of readable) {
       this.#options.signal?.throwIfAborted();
-      const ofCopy = this.#indexes.isOfOtherPlace(index) ? this.#notes : undefined;
       yield* readDatabase(index, this.#unchecked, new IndexCheck(index, work).run(below));
       yield* readDatabase(index, this.#unchecked, index.damagedRows());
-      yield* readDatabase(index, this.#unchecked, checkUnlisted(index, work, ofCopy));
+      yield* readDatabase(index, this.#unchecked, checkUnlisted(index, work));
       yield* readDatabase(index, this.#unchecked, checkMeasurements(index, seen));
     }
     this.#unchecked.push(...(await checkOthers(readable, seen)));
@@ -370,134 +373,6 @@ function below(path: string, name: string): string {
   return path === "" ? name : `${path}/${name}`;
 }
 
-interface Gap {
-  readonly path: string;
-  readonly archived: string;
-  readonly store: string | null;
-  /** The path of the missing manifest. */
-  readonly previous: string;
-  /** Whether another manifest is there. */
-  readonly isReplaced: boolean;
-}
-
-/**
- * Selects each package, the first package of the same store that names the same predecessor or none, and whether the
- * predecessor was seen. If it was seen at another path, the packages were copied out of their archive.
- */
-const links = `SELECT seen_order, path, archived, store, previous_path, previous_sha256,
-    (SELECT other.path FROM seen AS other
-      WHERE other.previous_sha256 IS link.previous_sha256 AND other.store IS link.store
-      ORDER BY other.archived, other.path LIMIT 1) AS first_path,
-    EXISTS (SELECT 1 FROM seen AS before WHERE before.sha256 = link.previous_sha256) AS is_seen
-  FROM seen AS link
-  WHERE seen_order > ? AND (path <> first_path OR (previous_sha256 IS NOT NULL AND NOT is_seen))
-  ORDER BY seen_order LIMIT ?`;
-
-/**
- * Checks that each manifest is the one that the next manifest of its store names; the first one of a store may name one
- * of another store. The names are hashes, so there can be no circle, and a missing package leaves a gap before the one
- * that names it. A missing last package cannot be seen in the chain, and what is missing in an export was not exported. Findings are yielded; what cannot be checked is
- * added to `unchecked`.
- */
-async function* checkChain(parts: CheckParts, unchecked: Unchecked[]): AsyncGenerator<Finding> {
-  // If packages were copied out of their archive, the chain of each store begins with a package that names another one
-  // before it.
-  const beginnings = new Map<string | null, Gap>();
-  let firstOutside: Gap | undefined;
-  let outside = 0;
-  for await (const row of parts.seen.pages(links)) {
-    const path = String(row["path"]);
-    const first = String(row["first_path"]);
-    if (first !== path) {
-      yield explainFork(path, first, row["previous_sha256"] === null);
-      continue;
-    }
-    const gap = await findGap(row, parts).catch((error: unknown) => sayUnreadable(error));
-    if (typeof gap === "string") {
-      yield { kind: "unreadable", path: String(row["previous_path"]), problem: gap };
-    } else if (gap !== undefined && parts.exported !== undefined && !gap.isReplaced) {
-      firstOutside ??= gap;
-      outside += 1;
-    } else if (gap !== undefined) {
-      const other = await replaceBeginning(gap, beginnings, parts);
-      if (other !== undefined) {
-        yield explainGap(other, parts.pruned !== undefined);
-      }
-    }
-  }
-  if (firstOutside !== undefined) {
-    const { path, previous } = firstOutside;
-    const others = outside === 1 ? "" : `, and so are those before ${outside - 1} others`;
-    const problem = `the previous package, ${previous}, is not in this export${others}: the chain was checked between the exported packages only`;
-    unchecked.push({ kind: "earlier-packages", path, problem });
-  }
-  for (const { path, previous } of beginnings.values()) {
-    const problem = `whether packages before this one are missing: the previous one, ${previous}, is not here`;
-    unchecked.push({ kind: "earlier-packages", path, problem });
-  }
-}
-
-async function findGap(row: Row, { root, disk, pruned }: CheckParts): Promise<Gap | undefined> {
-  const [path, archived] = [String(row["path"]), String(row["archived"])];
-  const previous = String(row["previous_path"]);
-  const sha256 = String(row["previous_sha256"]);
-  const store = row["store"] === null ? null : String(row["store"]);
-  // It may be outside the checked folder, or have got its name after the walk passed.
-  const found = await loadManifestWithin(root, previous, disk);
-  const isThere = typeof found === "object" && found.sha256 === sha256;
-  if (isThere || (await pruned?.has(sha256)) === true) {
-    return undefined;
-  }
-  return { path, archived, store, previous, isReplaced: found !== "none" };
-}
-
-/** If a store was begun elsewhere, its oldest gap is its beginning; returns this gap, which is none. */
-async function replaceBeginning(
-  gap: Gap,
-  beginnings: Map<string | null, Gap>,
-  { pruned, seen }: CheckParts,
-): Promise<Gap | undefined> {
-  const { store, archived, isReplaced } = gap;
-  if (pruned !== undefined || isReplaced) {
-    return gap;
-  }
-  const before = beginnings.get(store);
-  if (before === undefined) {
-    const first = await seen.select(
-      "SELECT 1 FROM seen WHERE previous_sha256 IS NULL AND store IS ? LIMIT 1",
-      [store],
-    );
-    if (first.length > 0) {
-      return gap;
-    }
-  }
-  if (before !== undefined && before.archived <= archived) {
-    return gap;
-  }
-  beginnings.set(store, gap);
-  return before;
-}
-
-function explainFork(path: string, first: string, isBeginning: boolean): Finding {
-  const problem = isBeginning
-    ? `neither this package nor ${first} of the same store names a previous one: the archive was started twice, and packages in between may be missing`
-    : `${first} of the same store names the same package before it: one of them is a copy, or was not archived here`;
-  return { kind: isBeginning ? "begun-twice" : "two-successors", path, problem };
-}
-
-function explainGap({ path, previous, isReplaced }: Gap, hasLog: boolean): Finding {
-  if (isReplaced) {
-    const problem = `the previous manifest, ${previous}, is not the original one`;
-    return { kind: "previous-changed", path, problem };
-  }
-  const state = hasLog ? "missing and was not pruned" : "not here";
-  return {
-    kind: "previous-missing",
-    path,
-    problem: `the previous package, ${previous}, is ${state}`,
-  };
-}
-
 /**
  * Selects incomplete packages without a complete supplement to the same package. A supplement is complete by all that was asked for
  * before it, so a later one that lacks something is not completed by an earlier one.
@@ -543,24 +418,6 @@ export async function* checkIndexed(
   if (!manifest.complete) {
     totals.incomplete += 1;
   }
-  const { previous } = manifest;
-  if (previous !== null && (await isReplaced({ root, disk }, previous))) {
-    const problem = "the manifest before this one is not the one that it names";
-    yield { kind: "previous-changed", path, problem };
-  }
-}
-
-/** Whether another manifest is in the place of this one, which was not deleted because of its age before. */
-async function isReplaced(
-  files: Pick<ArchiveFiles, "disk" | "root">,
-  { path, sha256 }: PlacedPackage,
-): Promise<boolean> {
-  const there = await loadManifestWithin(files.root, path, files.disk);
-  return (
-    typeof there === "object" &&
-    there.sha256 !== sha256 &&
-    (await findPruned(files, "sha256", new Set([sha256]))).size === 0
-  );
 }
 
 /** A bucket that fails would fail for each package. */
@@ -673,36 +530,18 @@ const unlisted = `SELECT seen_order, path, sha256, job FROM seen
 
 /**
  * Selects packages of the index's own store that the index does not list. They may have been archived while it was
- * read, or be about to be listed. `ofCopy` is given where the store's own packages are elsewhere: what was deleted there because of
- * its age, and is kept in the copy that is checked, is a note.
+ * read, or be about to be listed. One that was deleted and is there is said of the log.
  */
-async function* checkUnlisted(
-  index: IndexReader,
-  parts: CheckParts,
-  ofCopy: ArchiveNote[] | undefined,
-): AsyncGenerator<Finding> {
-  let kept = 0;
+async function* checkUnlisted(index: IndexReader, parts: CheckParts): AsyncGenerator<Finding> {
   for await (const row of parts.seen.pages(unlisted, [JSON.stringify(index.chains)])) {
     const [path, sha256] = [String(row["path"]), String(row["sha256"])];
     const isKnown = await index.isKnown({ job: String(row["job"]), sha256, path });
-    // It may have been deleted since, or it was deleted and restored.
-    if (!isKnown && ofCopy !== undefined && (await parts.pruned?.isKeptCopy(sha256)) === true) {
-      kept += 1;
-    } else if (!isKnown && !(await isPruned({ path, sha256 }, parts))) {
+    if (!isKnown && (await parts.pruned?.has(sha256)) !== true && (await isThere({ path }, parts))) {
       const problem =
         "the index does not list this package: the database is an older copy, or the package was copied or restored";
       yield { kind: "unlisted", path, problem };
     }
   }
-  if (kept > 0) {
-    ofCopy?.push({ kind: "kept-here", path: index.file, text: sayKept(kept, index.folder ?? "") });
-  }
-}
-
-function sayKept(count: number, folder: string): string {
-  return count === 1
-    ? `1 package that was deleted in ${folder} because of its age is still here`
-    : `${count} packages that were deleted in ${folder} because of their age are still here`;
 }
 
 /**
@@ -731,18 +570,10 @@ function sayStore(store: SqlValue): string {
   return store === null ? "version 0.1" : `the store ${store.toString()}`;
 }
 
-/**
- * Whether a package that was seen has been deleted because of its age since. One that is in the log of deleted packages and is there
- * all the same was restored from a backup, and is checked like any other.
- */
-async function isPruned(
-  { path, sha256 }: PlacedPackage,
-  { root, disk, pruned }: Pick<CheckParts, "disk" | "pruned" | "root">,
-): Promise<boolean> {
-  return (
-    (await pruned?.has(sha256)) === true &&
-    (await loadManifestWithin(root, `${path}/${manifestFileName}`, disk).catch(sayUnreadable)) === "none"
-  );
+/** Whether a package that was seen is still there. */
+async function isThere({ path }: Pick<PlacedPackage, "path">, { root, disk }: Pick<CheckParts, "disk" | "root">): Promise<boolean> {
+  const found = await loadManifestWithin(root, `${path}/${manifestFileName}`, disk).catch(sayUnreadable);
+  return found !== "none";
 }
 
 /** Reports a database that cannot be read completely: it was damaged meanwhile, or is locked. */

@@ -7,12 +7,15 @@ import { settledWithin } from "../time/settled-within.ts";
 import type { PostedRecord, Received } from "./posted-record.ts";
 import type { Room } from "./room.ts";
 
+/** What records use of a store's database. */
+type StoreLease = Omit<DatabaseLease, "log">;
+
 /** What one node needs of its store, and what it is told about it. */
 export interface StoreUse {
   readonly store: {
     /** The same for all stores with the same database. */
     readonly databaseKey: string;
-    lease(): Promise<DatabaseLease>;
+    lease(): Promise<StoreLease>;
   };
   readonly nodeId: string;
   /** The id of this run of the process. */
@@ -37,7 +40,7 @@ export interface LeftOver {
 interface OpenUse extends StoreUse {
   readonly closing: AbortController;
   inbox?: Promise<Inbox> | undefined;
-  lease?: DatabaseLease;
+  lease?: StoreLease;
   removal?: HourlyRemoval;
   /** The last read; the next one waits for it. */
   reading: Promise<unknown>;

@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { type DatabaseLocation, databaseText } from "../../src/database/database-location.ts";
-import type { Row, Statement } from "../../src/database/database.ts";
+import type { Database, Row, Statement } from "../../src/database/database.ts";
 import { RecordArrivals } from "../../src/database/inbox.ts";
+import { LogTable } from "../../src/database/log-table.ts";
 import { migrations } from "../../src/database/schema.ts";
 import type { DatabaseLease } from "../../src/database/store-databases.ts";
 
@@ -16,13 +17,15 @@ export class MemoryDatabases {
   async open(location: DatabaseLocation): Promise<DatabaseLease> {
     const key = databaseText(location);
     const { memory, storeId } = this.#open.get(key) ?? this.#make(key);
+    const database: Database = {
+      transaction: async (statements) => memory.run(statements),
+      close: async () => undefined,
+    };
     return {
       worker: { id: storeId, isAlone: true },
       arrivals: new RecordArrivals(),
-      database: {
-        transaction: async (statements) => memory.run(statements),
-        close: async () => undefined,
-      },
+      log: new LogTable(database, storeId, storeId),
+      database,
       release: async () => undefined,
     };
   }

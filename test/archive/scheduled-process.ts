@@ -1,6 +1,7 @@
 // What is loaded when it is needed first would be waited for outside of the simulated time.
 import { missingMedia } from "../../src/cloud/expected-media.ts";
 import { RecordArrivals } from "../../src/database/inbox.ts";
+import { LogTable } from "../../src/database/log-table.ts";
 import type { DatabaseLease } from "../../src/database/store-databases.ts";
 import type { Worker } from "../../src/database/worker-lease.ts";
 import { Archive } from "../../src/jobs/archive.ts";
@@ -70,7 +71,8 @@ export async function openScheduled(options: ProcessOptions) {
   const database = scheduledDatabase(options.database, scheduler, simulated);
   const arrivals = new RecordArrivals();
   const { worker = { id: "store", isAlone: true } } = options;
-  const lease = { database, arrivals, worker, release: async () => undefined };
+  const log = new LogTable(database, "store", worker.id);
+  const lease = { database, arrivals, worker, log, release: async () => undefined };
   const disk = scheduledDisk(scheduler, simulated);
   const settle = settleMs === undefined ? {} : { settleMs };
   const packages =

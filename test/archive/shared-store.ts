@@ -1,5 +1,6 @@
 import type { Database } from "../../src/database/database.ts";
 import { RecordArrivals } from "../../src/database/inbox.ts";
+import { LogTable } from "../../src/database/log-table.ts";
 import { SharedDatabase, type SharedDatabaseOptions } from "../../src/database/store-databases.ts";
 import type { BucketLocation, FilesLocation } from "../../src/vault/files-location.ts";
 import { readS3Url } from "../../src/vault/s3/bucket-address.ts";
@@ -17,9 +18,11 @@ export async function openSharedStore(
   const database = await SharedDatabase.open({ closedLeaseSeconds: 0, ...options });
   const { worker } = database;
   const location = { kind: "postgres", address: options.address } as const;
+  const used = seen(database);
   const lease = {
-    database: seen(database),
+    database: used,
     worker,
+    log: new LogTable(used, database.storeId, worker.id),
     arrivals: new RecordArrivals(),
     release: () => database.close(),
   };

@@ -489,7 +489,7 @@ class Exports {
     source: PageSource,
     signal: AbortSignal,
   ): Promise<void> {
-    const there = await leaveOutPruned(source.files, packages);
+    const there = await leaveOutPruned(source, packages);
     if (there.length === 0) {
       throw new Refusal(404, "notFound");
     }

@@ -72,6 +72,7 @@ export class StorePages {
         const lease = await leased.open();
         return {
           database: lease.database,
+          log: lease.log,
           files: await leased.openFiles(files),
           operation: name,
           databaseLocation: store.location,

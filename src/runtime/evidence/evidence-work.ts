@@ -121,7 +121,8 @@ export async function sourceOf({
   lease,
   openFiles,
 }: Pick<EvidenceRequest, "operation" | "lease" | "openFiles">): Promise<EvidenceSource> {
-  return { database: lease.database, files: await openFiles(), operation: operation.operation };
+  const { database, log } = lease;
+  return { database, log, files: await openFiles(), operation: operation.operation };
 }
 
 function showProgress(

@@ -1,3 +1,4 @@
+import type { LogLine } from "../../database/log-table.ts";
 import type { ReadDisk } from "../archive-disk.ts";
 
 /** A file that somebody is sent, whole or in part. */
@@ -38,16 +39,15 @@ export interface ArchiveFiles {
    */
   addToLog(path: string, records: readonly object[]): Promise<void>;
   /**
-   * Removes a package, so that nobody takes what is left of it after a kill for a package. `start`: folders above it that
-   * become empty are removed as far as this one. Returns false if it stays, because a hold was set at the last moment: on it,
-   * or on what belongs to it, which `isHeld` is asked when the package has lost its name.
+   * Adds lines to the log of a store, durably: to a file of the writer, or in a bucket, where nothing can be added to a file, as an
+   * object of their own. The lines are in the order of their numbers.
    */
-  removePackage(folder: string, start: string, isHeld?: () => Promise<boolean>): Promise<boolean>;
+  appendLog(store: string, writer: string, lines: readonly LogLine[]): Promise<void>;
+  /**
+   * Removes a package, so that nobody takes what is left of it after a kill for a package. `start`: folders above it that
+   * become empty are removed as far as this one. Returns false if it stays, because a hold lies in it that was set at the last moment.
+   */
+  removePackage(folder: string, start: string): Promise<boolean>;
   /** Ends all requests to a bucket. */
   close(): Promise<void>;
-}
-
-/** For a package to which no other one belongs. */
-export async function nothingElse(): Promise<boolean> {
-  return false;
 }

@@ -1,12 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
+import type { LogLine } from "../../database/log-table.ts";
 import { holdName, manifestFileName } from "../archive-disk.ts";
 import { type BucketDisk, keyOf } from "../bucket/bucket-disk.ts";
 import { BucketFile } from "../bucket/bucket-file.ts";
+import { logParts, nameOfBatch, textOfLines } from "../log/log-files.ts";
 import { openPlain } from "../packages/package-files.ts";
 import type { Objects } from "../s3/bucket.ts";
 import { sourceOf } from "../s3/store-object.ts";
-import { type ArchiveFiles, type SentFile, nothingElse } from "./archive-files.ts";
+import type { ArchiveFiles, SentFile } from "./archive-files.ts";
 import { encodeLine, logObjectTime } from "./checked-lines.ts";
 import { blocksOf, wholeOf } from "./sent-file.ts";
 
@@ -64,11 +66,16 @@ export class BucketFiles implements ArchiveFiles {
     await this.write(join(path, name), Buffer.concat(records.map(encodeLine)));
   }
 
+  async appendLog(store: string, _writer: string, lines: readonly LogLine[]): Promise<void> {
+    const name = nameOfBatch(lines[0]?.n ?? 0, lines.at(-1)?.n ?? 0);
+    await this.write(join(this.root, ...logParts, store, name), textOfLines(lines));
+  }
+
   /**
    * The manifest is removed first: a package without one does not exist. What a kill leaves of it is found by its line in
    * the log of deleted packages. Whoever sets a hold looks for the manifest afterwards: so either of the two sees the other.
    */
-  async removePackage(folder: string, _start?: string, isHeld = nothingElse): Promise<boolean> {
+  async removePackage(folder: string, _start?: string): Promise<boolean> {
     const path = join(folder, manifestFileName);
     const manifest = await this.#readWhole(path);
     await this.remove(path);
@@ -77,7 +84,7 @@ export class BucketFiles implements ArchiveFiles {
     let stays = manifest !== undefined;
     try {
       names = await this.disk.readdir(folder);
-      stays &&= names.some((name) => holdName.test(name)) || (await isHeld());
+      stays &&= names.some((name) => holdName.test(name));
     } finally {
       if (stays && manifest !== undefined) {
         await this.write(path, manifest);

@@ -1,3 +1,4 @@
+import { constants } from "node:fs";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { ProblemError, phrase } from "../../errors/interpolation.ts";
@@ -6,6 +7,9 @@ import { type ArchiveDisk, type ReadDisk, type ReadFile, namesIn, writeWhole } f
 import { openPlain } from "../packages/package-files.ts";
 
 const newline = 0x0a;
+/** Reads and appends; what a link leads to is not written to. */
+const appending =
+  constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 const readBytes = 1024 * 1024;
 /** The longest line that this package writes; a longer one is damage, and must not fill the memory. */
 const longestLineBytes = 16 * 1024 * 1024;
@@ -18,17 +22,18 @@ export function encodeLine(record: object): Buffer {
 
 /** Adds lines to a file, which is created if it is missing; resolves when they are on the disk. */
 export async function addLines(path: string, records: readonly object[], disk: ArchiveDisk): Promise<void> {
-  const file = await disk.open(path, "a+");
+  await appendText(path, Buffer.concat(records.map(encodeLine)), disk);
+}
+
+/** The same for lines that are written already, each with its end. */
+export async function appendText(path: string, lines: Buffer, disk: ArchiveDisk): Promise<void> {
+  const file = await disk.open(path, appending);
   try {
     const { size } = await file.stat();
     // Ends a line that a kill has interrupted.
     const { bytesRead, buffer } = await file.read(Buffer.alloc(1), 0, 1, Math.max(size - 1, 0));
     const isTorn = bytesRead === 1 && buffer.toString() !== "\n";
-    await writeWhole(
-      file,
-      Buffer.concat([Buffer.from(isTorn ? "\n" : ""), ...records.map(encodeLine)]),
-      size,
-    );
+    await writeWhole(file, isTorn ? Buffer.concat([Buffer.from("\n"), lines]) : lines, size);
     await file.datasync();
   } finally {
     await file.close();
@@ -147,8 +152,8 @@ export class LogReader {
   }
 }
 
-/** Nothing if there is no such file. */
-async function* readFrom(path: string, disk: ReadDisk, from: number): ReturnType<typeof readLines> {
+/** Reads the complete lines of a file from a position on. Nothing if there is no such file. */
+export async function* readFrom(path: string, disk: ReadDisk, from: number): ReturnType<typeof readLines> {
   const file = await openPlain(path, disk);
   if (file === undefined) {
     return;

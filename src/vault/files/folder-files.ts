@@ -1,20 +1,24 @@
 import { randomUUID } from "node:crypto";
 import { dirname, join, relative, sep } from "node:path";
+import type { LogLine } from "../../database/log-table.ts";
 import { systemCode } from "../../media/disk.ts";
 import { syncFolder } from "../../media/place-file.ts";
 import {
   type ArchiveDisk,
   diskFacts,
+  exists,
   holdName,
   makeStateFolder,
+  manifestFileName,
   namesIn,
   removeTree,
   stateFolderName,
   writeDurably,
 } from "../archive-disk.ts";
-import { openPlain } from "../packages/package-files.ts";
-import { type ArchiveFiles, type SentFile, nothingElse } from "./archive-files.ts";
-import { addLines } from "./checked-lines.ts";
+import { type FoundManifest, loadManifest, openPlain } from "../packages/package-files.ts";
+import type { ArchiveFiles, SentFile } from "./archive-files.ts";
+import { logEnd, logParts, textOfLines } from "../log/log-files.ts";
+import { addLines, appendText } from "./checked-lines.ts";
 import { wholeOf } from "./sent-file.ts";
 
 const trashName = "trash";
@@ -88,8 +92,19 @@ export class FolderFiles implements ArchiveFiles {
     await addLines(path, records, this.disk);
   }
 
+  async appendLog(store: string, writer: string, lines: readonly LogLine[]): Promise<void> {
+    const folder = join(this.root, ...logParts, store);
+    await this.#makeFolder(folder);
+    const path = join(folder, `${writer}${logEnd}`);
+    const isNew = !(await exists(path, this.disk));
+    await appendText(path, textOfLines(lines), this.disk);
+    if (isNew) {
+      await syncFolder(folder, this.disk, diskFacts);
+    }
+  }
+
   /** Moves it away in one step first, so that a kill leaves no incomplete package under its name. */
-  async removePackage(folder: string, start: string, isHeld = nothingElse): Promise<boolean> {
+  async removePackage(folder: string, start: string): Promise<boolean> {
     const trash = join(this.root, stateFolderName, trashName);
     await this.#makeFolder(trash);
     const away = join(trash, randomUUID());
@@ -98,7 +113,7 @@ export class FolderFiles implements ArchiveFiles {
     let stays = true;
     try {
       const names = await this.disk.readdir(away);
-      stays = names.some((name) => holdName.test(name)) || (await isHeld());
+      stays = names.some((name) => holdName.test(name));
     } finally {
       if (stays) {
         await this.disk.rename(away, folder);
@@ -108,7 +123,7 @@ export class FolderFiles implements ArchiveFiles {
       return false;
     }
     await syncFolder(dirname(folder), this.disk, diskFacts);
-    await removeTree(away, this.disk);
+    await removeTree(away, this.disk, manifestFileName);
     for (let parent = dirname(folder); parent.startsWith(start + sep); parent = dirname(parent)) {
       const isEmpty = await this.disk.rmdir(parent).then(
         () => true,
@@ -122,21 +137,28 @@ export class FolderFiles implements ArchiveFiles {
   }
 
   /**
-   * Ends removals that a kill has interrupted; they are in a log already. A package on hold stays, as it does where it could not be put
-   * back: returns the paths of those, from the archive's folder.
+   * Ends removals that a kill has interrupted. `isDeleted`: whether a log says that a package was deleted. All others stay, as do those
+   * that are on hold: returns their paths, from the archive's folder. Throws ERR_FILE if the trash is a link.
    */
-  async emptyTrash(): Promise<string[]> {
+  async emptyTrash(isDeleted: (found: FoundManifest) => Promise<boolean>): Promise<string[]> {
     const trash = join(this.root, stateFolderName, trashName);
-    const held: string[] = [];
+    if (!(await exists(trash, this.disk))) {
+      return [];
+    }
+    await this.#makeFolder(trash);
+    const left: string[] = [];
     for (const name of await namesIn(trash, this.disk)) {
       const away = join(trash, name);
-      if ((await namesIn(away, this.disk)).some((file) => holdName.test(file))) {
-        held.push(`${stateFolderName}/${trashName}/${name}`);
+      const found = await loadManifest(join(away, manifestFileName), this.disk);
+      const isHeld = (await namesIn(away, this.disk)).some((file) => holdName.test(file));
+      // Its manifest goes last, so that what is left of a package says what it was.
+      if (!isHeld && typeof found === "object" && (await isDeleted(found))) {
+        await removeTree(away, this.disk, manifestFileName);
       } else {
-        await removeTree(away, this.disk);
+        left.push(`${stateFolderName}/${trashName}/${name}`);
       }
     }
-    return held;
+    return left;
   }
 
   async close(): Promise<void> {

@@ -1,0 +1,168 @@
+/**
+ * The log of a store in its database. A line gets its number in the transaction that makes it true, so any number of workers write one
+ * log without gaps. Each writer then puts its own lines beside the packages, where they outlive the database.
+ */
+import { type Condition, type Database, type Row, type Statement, always, databaseTime } from "./database.ts";
+
+/** A line of the log. */
+export interface LogLine {
+  /** Its place in the log; 0 is the first one. */
+  readonly n: number;
+  readonly line: string;
+}
+
+/** A line before it has its number. */
+export interface NewLine {
+  readonly what: string;
+  /** The ID of the package that it is about; null if it is about none. */
+  readonly packageId: string | null;
+  /** Of a package that was deleted: the SHA-256 of its manifest, and its transaction in small letters. Null in all other lines. */
+  readonly sha256: string | null;
+  readonly transactionId: string | null;
+  readonly line: string;
+}
+
+/** Puts lines beside the packages; resolves when they are durable. */
+export type WritesLines = (writer: string, lines: readonly LogLine[]) => Promise<void>;
+
+const linesAtOnce = 1_000;
+/** How many lines are put beside the packages again after a kill, at most. */
+const notedEvery = 64;
+
+/** The log of one database, shared by all that write to it in this process. */
+export class LogTable {
+  /** Whose log it is. */
+  readonly store: string;
+  readonly #database: Pick<Database, "transaction">;
+  readonly #writer: string;
+  /** Who comes later waits for who came before. */
+  #last: Promise<unknown> = Promise.resolve();
+  /** How often it was asked to publish, and up to which of these calls all is published. */
+  #asked = 0;
+  #done = 0;
+  /** All own lines with smaller numbers are beside the packages, and the database knows it of those below `noted`. */
+  #published: number | undefined;
+  #noted = 0;
+
+  /** `store`: the ID of the database. `writer`: nothing else writes lines by this name at the same time. */
+  constructor(database: Pick<Database, "transaction">, store: string, writer: string) {
+    this.#database = database;
+    this.store = store;
+    this.#writer = writer;
+  }
+
+  /** The statements that add a line if the condition holds. They may follow each other, behind `lockLog`. */
+  append({ what, packageId, sha256, transactionId, line }: NewLine, condition: Condition = always): readonly Statement[] {
+    // From the first line that was put beside the packages on, the writer is known.
+    const begin: Statement = {
+      sql: `INSERT INTO log_writers (writer, published) SELECT ?, size FROM log_head WHERE ${condition.sql}
+        ON CONFLICT (writer) DO NOTHING`,
+      values: [this.#writer, ...condition.values],
+    };
+    return [
+      ...(this.#published === undefined ? [begin] : []),
+      {
+        sql: `INSERT INTO log (n, what, package_id, sha256, transaction_id, writer, line)
+          SELECT size, ?, ?, ?, ?, ?, ? FROM log_head WHERE ${condition.sql}`,
+        values: [what, packageId, sha256, transactionId, this.#writer, line, ...condition.values],
+      },
+      { sql: "UPDATE log_head SET size = size + 1 WHERE EXISTS (SELECT 1 FROM log WHERE n = size)" },
+    ];
+  }
+
+  /**
+   * Puts all lines that this writer has added so far beside the packages. Several calls at the same time share the work. Rejects with
+   * ERR_STORE, and as `write` does; then the next call tries it again.
+   */
+  async publish(write: WritesLines): Promise<void> {
+    this.#asked += 1;
+    const own = this.#asked;
+    const turn = this.#last.then(async () => {
+      if (this.#done < own) {
+        const asked = this.#asked;
+        await this.#publish(write);
+        this.#done = asked;
+      }
+    });
+    this.#last = turn.catch(() => undefined);
+    await turn;
+  }
+
+  /**
+   * Does the same for what others have left: tools that were killed, and workers whose lease has ended. Lines that are there
+   * already may come twice.
+   */
+  async publishLeft(write: WritesLines): Promise<void> {
+    const [writers = []] = await this.#database.transaction([
+      {
+        sql: `SELECT writer, published FROM log_writers WHERE writer <> ? AND published < (SELECT size FROM log_head)
+          AND NOT EXISTS (SELECT 1 FROM workers WHERE worker_id = writer AND lease_until > ${databaseTime})`,
+        values: [this.#writer, "0 seconds"],
+      },
+    ]);
+    for (const row of writers) {
+      const writer = String(row["writer"]);
+      const to = await this.#writeFrom(Number(row["published"]), writer, write);
+      await this.#note(writer, to);
+    }
+  }
+
+  /** To be called before the database is closed: fewer lines are put beside the packages again by the next process then. */
+  async close(): Promise<void> {
+    await this.#last;
+    if (this.#published !== undefined && this.#published > this.#noted) {
+      await this.#note(this.#writer, this.#published).catch(() => undefined);
+    }
+  }
+
+  async #publish(write: WritesLines): Promise<void> {
+    if (this.#published === undefined) {
+      const [[row] = []] = await this.#database.transaction([
+        { sql: "SELECT published FROM log_writers WHERE writer = ?", values: [this.#writer] },
+      ]);
+      if (row === undefined) {
+        return;
+      }
+      this.#published = this.#noted = Number(row["published"]);
+    }
+    this.#published = await this.#writeFrom(this.#published, this.#writer, write);
+    if (this.#published - this.#noted >= notedEvery) {
+      await this.#note(this.#writer, this.#published);
+      this.#noted = this.#published;
+    }
+  }
+
+  /** Returns the number up to which all lines of the writer are beside the packages. */
+  async #writeFrom(from: number, writer: string, write: WritesLines): Promise<number> {
+    for (let at = from; ;) {
+      const [head = [], rows = []] = await this.#database.transaction([
+        { sql: "SELECT size FROM log_head" },
+        {
+          sql: "SELECT n, line FROM log WHERE n >= ? AND writer = ? ORDER BY n LIMIT ?",
+          values: [at, writer, linesAtOnce],
+        },
+      ]);
+      if (rows.length > 0) {
+        await write(this.#writer, rows.map(lineOf));
+      }
+      if (rows.length < linesAtOnce) {
+        return Math.max(at, Number(head[0]?.["size"]));
+      }
+      at = Number(rows.at(-1)?.["n"]) + 1;
+    }
+  }
+
+  async #note(writer: string, published: number): Promise<void> {
+    await this.#database.transaction([
+      {
+        sql: "UPDATE log_writers SET published = ? WHERE writer = ? AND published < ?",
+        values: [published, writer, published],
+      },
+    ]);
+  }
+}
+
+/** Reads a row of the log. */
+export function lineOf(row: Row): LogLine {
+  return { n: Number(row["n"]), line: String(row["line"]) };
+}

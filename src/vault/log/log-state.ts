@@ -1,0 +1,80 @@
+/** What the log in a store's database says of packages at the moment. The last line about a package counts. */
+import type { Condition, Database } from "../../database/database.ts";
+import { type LogEvent, readEvent } from "./events.ts";
+
+const idsAtOnce = 200;
+
+/** The line of a log that puts a package on hold. */
+export type HeldEvent = LogEvent & { readonly what: "held" };
+/** The line of a log that says that a package was deleted. */
+export type PrunedEvent = LogEvent & { readonly what: "pruned" };
+
+type Reads = Pick<Database, "transaction">;
+
+/** The last line of each package, of those that begin or end something. An index has only these lines. */
+const last = (id: string, begin: string, end: string): string =>
+  `SELECT what FROM log WHERE package_id = ${id} AND what IN ('${begin}', '${end}') ORDER BY n DESC LIMIT 1`;
+
+/** The condition that no package of a family is on hold. `family`: the SHA-256 of the manifest that all others supplement. */
+export function notHeld(family: string): Condition {
+  return {
+    sql: `NOT EXISTS (SELECT 1 FROM packages AS one
+      WHERE (one.manifest_sha256 = ? OR one.supplements_sha256 = ?)
+        AND (${last("one.package_id", "held", "released")}) = 'held')`,
+    values: [family, family],
+  };
+}
+
+/** The condition that the log says, or does not say, that a package was deleted. */
+export function isPruned(packageId: string): Condition {
+  return { sql: `coalesce((${last("?", "pruned", "kept")}), '') = 'pruned'`, values: [packageId] };
+}
+
+/** Those of these packages that are on hold, by their IDs. */
+export function heldOf(database: Reads, ids: readonly string[]): Promise<ReadonlyMap<string, HeldEvent>> {
+  return lastEvents(database, ids, ["held", "released"], (event) => (event.what === "held" ? event : undefined));
+}
+
+/** By what packages that were deleted are looked up: their IDs, the SHA-256 of their manifests, or their transactions in small letters. */
+type PrunedBy = "package_id" | "sha256" | "transaction_id";
+
+/** Those packages that were deleted. Of several with the same transaction, the last one that was. */
+export function prunedOf(
+  database: Reads,
+  values: readonly string[],
+  by: PrunedBy = "package_id",
+): Promise<ReadonlyMap<string, PrunedEvent>> {
+  const pick = (event: LogEvent): PrunedEvent | undefined => (event.what === "pruned" ? event : undefined);
+  return lastEvents(database, values, ["pruned", "kept"], pick, by);
+}
+
+async function lastEvents<T>(
+  database: Reads,
+  ids: readonly string[],
+  kinds: readonly [string, string],
+  pick: (event: LogEvent) => T | undefined,
+  by: PrunedBy = "package_id",
+): Promise<ReadonlyMap<string, T>> {
+  const found = new Map<string, T>();
+  for (let from = 0; from < ids.length; from += idsAtOnce) {
+    const some = ids.slice(from, from + idsAtOnce);
+    const [rows = []] = await database.transaction([
+      {
+        sql: `SELECT ${by} AS sought, line FROM log WHERE ${by} IN (${some.map(() => "?").join(", ")})
+          AND what IN ('${kinds[0]}', '${kinds[1]}') ORDER BY n`,
+        values: some,
+      },
+    ]);
+    for (const row of rows) {
+      const event = readEvent(String(row["line"]));
+      const picked = event === undefined ? undefined : pick(event);
+      const id = String(row["sought"]);
+      if (picked === undefined) {
+        found.delete(id);
+      } else {
+        found.set(id, picked);
+      }
+    }
+  }
+  return found;
+}
