@@ -35,6 +35,7 @@ export class LogTable {
   readonly store: string;
   readonly #database: Pick<Database, "transaction">;
   readonly #writer: string;
+  #ready: Promise<void> | undefined;
   /** Who comes later waits for who came before. */
   #last: Promise<unknown> = Promise.resolve();
   /** How often it was asked to publish, and up to which of these calls all is published. */
@@ -49,6 +50,21 @@ export class LogTable {
     this.#database = database;
     this.store = store;
     this.#writer = writer;
+  }
+
+  /**
+   * Runs what has to be done once before this process adds its first line. If it fails, the next caller tries it again.
+   */
+  async ready(prepare: () => Promise<void>): Promise<void> {
+    const preparing = (this.#ready ??= prepare());
+    try {
+      await preparing;
+    } catch (error) {
+      if (this.#ready === preparing) {
+        this.#ready = undefined;
+      }
+      throw error;
+    }
   }
 
   /** The statements that add a line if the condition holds. They may follow each other, behind `lockLog`. */

@@ -223,6 +223,7 @@ export const migrations: readonly (readonly string[])[] = [
       block INTEGER PRIMARY KEY,
       root TEXT NOT NULL
     )`,
+    `CREATE INDEX packages_manifest ON packages (manifest_sha256)`,
   ],
 ];
 

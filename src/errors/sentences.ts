@@ -933,13 +933,13 @@ const stores = {
   },
   pruneNoDatabase: {
     code: "ERR_CONFIG",
-    text: "Nothing was deleted: a deletion has to be in the log of the store, and only its database says what is due. Specify the database, or name the store by its store file.",
+    text: "Nothing was deleted. Only the database of the store says what is due, and each deletion has to be in its log. Specify the database, or name the store by its store file.",
     hint: "dimensioner prune --help shows both ways.",
   },
   logDiffers: {
     code: "ERR_STORE",
-    text: "The log beside the packages, __path__, and the one in the database __name__ are not the same from line __count__ on: nothing is archived. Find out which of the two was changed or replaced: dimensioner verify, with both, says what differs.",
-    hint: "A database that was restored from a backup takes the later lines by itself; here, a line is another one.",
+    text: "The log beside the packages (__path__) and the one in the database differ at line __count__. Nothing is archived. Run dimensioner verify with the database to see what was changed.",
+    hint: "A database from a backup takes the later lines by itself. Here a line is another one.",
   },
   storeFull: {
     code: "ERR_STORE",
@@ -998,12 +998,6 @@ const stores = {
     code: "ERR_INPUT",
     text: "The package __path__ stays on hold, because somebody has put the file __name__ into its folder. To release it, delete that file there.",
     hint: "Only holds that this software has set are released.",
-  },
-  holdsUnread: {
-    code: "ERR_FILE",
-    text: "__path__ cannot be read, and may be on hold. Packages were not deleted. Check the disk or the network share and verify the archive, then try again.",
-    hint: "A hold on one package also protects packages in other folders.",
-    retryable: true,
   },
   exportInArchive: {
     code: "ERR_CONFIG",

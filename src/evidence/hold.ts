@@ -6,19 +6,19 @@ import {
   type ReadDisk,
   asFileError,
   exists,
+  holdFileName,
   holdName,
   manifestFileName,
 } from "../vault/archive-disk.ts";
 import type { ArchiveFiles } from "../vault/files/archive-files.ts";
 import { entryOf } from "../vault/log/events.ts";
 import { heldOf, isPruned } from "../vault/log/log-state.ts";
-import { publishLog } from "../vault/log/open-log.ts";
+import { publishLog, readyLog } from "../vault/log/open-log.ts";
 import type { Manifest } from "../vault/packages/manifest.ts";
 import { openPlain } from "../vault/packages/package-files.ts";
 import type { IndexedPackage } from "../vault/packages/package-index.ts";
 import { loadManifestWithin } from "../vault/walk.ts";
 
-const holdFileName = "hold.json";
 /** How long the reason of a hold can be, in characters. */
 export const longestReason = 1_000;
 /** A file of this package is shorter, however many of its characters JSON has as escapes. */
@@ -93,6 +93,7 @@ export async function holdPackage(
       await files.remove(path);
       throw goneError(location);
     }
+    await readyLog({ table: log, files }, database);
     await database.transaction([
       lockLog,
       // It is there: a run was killed before it deleted the package, or the package was brought back from a backup.
@@ -125,6 +126,7 @@ export async function releasePackage(
   return asFileErrors(files.addressOf(location), async () => {
     const at = new Date().toISOString();
     const event = { what: "released", at, package: manifest.job, path: location, sha256, ...change } as const;
+    await readyLog({ table: log, files }, database);
     await database.transaction([lockLog, ...log.append(entryOf(event))]);
     await publishLog({ table: log, files });
     await files.remove(join(folder, holdFileName));

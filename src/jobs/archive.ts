@@ -11,7 +11,7 @@ import { isOpen, isTaken } from "../database/own-jobs.ts";
 import type { DatabaseLease } from "../database/store-databases.ts";
 import { closedLeaseSeconds } from "../database/worker-lease.ts";
 import type { ErrorCode } from "../errors/codes.ts";
-import { DimensionerError } from "../errors/dimensioner-error.ts";
+import { DimensionerError, isDimensionerError } from "../errors/dimensioner-error.ts";
 import { type Phrase, phrase } from "../errors/interpolation.ts";
 import { guardedDisk } from "../media/disk-guard.ts";
 import { fileError } from "../media/disk.ts";
@@ -344,11 +344,11 @@ export class Archive {
     const { folder, disk, place, staged } = packages;
     const { database, worker, arrivals, log } = lease;
     const index = new PackageIndex(database);
-    const last = await index.last(worker.id);
+    const last = await index.last();
     const aside = await openAside(packages);
     const work = new WorkFolders(join(folder, stateFolderName), worker, disk);
     const jobs = new JobTable(database, worker.id);
-    const sealing = new Sealing({ place, worker: worker.id, disk, work, jobs, log, index, last });
+    const sealing = new Sealing({ place, disk, work, jobs, log, database, index });
     const finder = new TransactionFinder({ database, arrivals, settleMs: options.settleMs });
     const store = { folder, disk, work, jobs, sealing, finder, staged, aside };
     const archive = new Archive(packages, lease, store, options.limits ?? openJobLimits);
@@ -357,10 +357,7 @@ export class Archive {
       while (!(await claimPlace(packages, lease, claiming))) {
         // Another worker has noted its place since this one has read where it was.
       }
-      await openLog(
-        { table: log, files: place.files },
-        { database, worker: worker.id, databaseName: options.databaseName },
-      );
+      await openLog({ table: log, files: place.files }, database, worker.id).catch(unlessAway);
       await work.prepare();
       const earlier = new EarlierJobs(database, worker.id);
       const unfinished = await earlier.unfinished();
@@ -773,6 +770,13 @@ async function isSaved(
   }
 }
 
+/** A bucket that cannot be reached or written to now keeps no job from being accepted: the log is opened with the first package. */
+function unlessAway(error: unknown): void {
+  if (!(isDimensionerError(error) && error.sentence.startsWith("bucket"))) {
+    throw error;
+  }
+}
+
 /**
  * Notes in the database where the packages of the store are. If that has changed, its packages and open jobs must have been
  * moved to the new place: otherwise they would not be found, and one archive would be in two places. In that case throws
@@ -791,7 +795,7 @@ async function claimPlace(
     readonly databaseName: string;
     /** That of this worker. */
     readonly workFolder: string;
-    /** The last package of its chain. */
+    /** The package that came into the index last. */
     readonly last: PlacedPackage | undefined;
   },
 ): Promise<boolean> {

@@ -1,16 +1,15 @@
 /**
- * Seals jobs into packages. A package is made in the work folder of its job and gets its name in one step; then the database notes it.
- * Each manifest names the package that this worker has sealed before, so packages get their names one after the other, and what became
- * of the one before has to be certain first.
+ * Seals jobs into packages. A package is made in the work folder of its job and gets its name in one step; then the database notes it, with
+ * its line in the log of the store, and the line is put beside the packages. Packages of different parcels are sealed at the same time.
  */
-import { type Statement, always } from "../database/database.ts";
+import { type Database, type Statement, always } from "../database/database.ts";
 import type { LogTable } from "../database/log-table.ts";
 import { isTaken, isUnknown } from "../database/own-jobs.ts";
 import { isRefused } from "../database/postgres-connection.ts";
 import { DimensionerError } from "../errors/dimensioner-error.ts";
 import { type ArchiveDisk, asFileError, diskFacts } from "../vault/archive-disk.ts";
 import { entryOf } from "../vault/log/events.ts";
-import { publishLog } from "../vault/log/open-log.ts";
+import { publishLog, readyLog } from "../vault/log/open-log.ts";
 import type { PlacedPackage, StoredItem } from "../vault/packages/intent.ts";
 import type { LeftOut, Manifest } from "../vault/packages/manifest.ts";
 import type { IndexedPackage, PackageIndex } from "../vault/packages/package-index.ts";
@@ -67,7 +66,7 @@ interface Unsettled {
   readonly known: readonly string[];
   /** False if it is not certain that it has its name. */
   readonly isPlaced: boolean;
-  /** Whether the database refuses its row. The package stays nevertheless, and the next manifest names it. */
+  /** Whether the database refuses its row. The package stays nevertheless. */
   readonly isRefused: boolean;
 }
 
@@ -79,18 +78,11 @@ export class Sealing {
   readonly #toldDamaged = new Set<string>();
   /** The second job of a key has to see the package of the first. */
   readonly #keys = new KeyTurns();
-  /** The end of the work on the package that gets its name at the moment: the next one waits for it. */
-  #naming: Promise<unknown> = Promise.resolve();
-  /** The package that the next manifest names. */
-  #last: PlacedPackage | undefined;
-  /** Packages that were found after a kill, by the hash of the one before them. */
-  readonly #successors = new Map<string, PlacedPackage>();
   /** By the IDs of their jobs, in the order in which they got their names. */
   readonly #unsettled = new Map<string, Unsettled>();
 
   constructor(parts: SealingParts) {
     this.#parts = parts;
-    this.#last = parts.last;
     this.#writer = new PackageWriter(parts.disk);
   }
 
@@ -220,7 +212,7 @@ export class Sealing {
       readonly known: readonly string[];
     },
   ): Promise<Archived | undefined> {
-    const { work, worker, place } = this.#parts;
+    const { work, log, place } = this.#parts;
     try {
       if (stored === undefined) {
         throw new DimensionerError("jobDamaged", diskFacts, { value: job.id });
@@ -235,78 +227,55 @@ export class Sealing {
       const written = await this.#writer.writeMeasurement(from, texts);
       const files = [...items.map(sealedItem), ...written.map(withType)];
       const prepared = await place.prepare({ job: id, folder: from, parts: intent.folder, files });
-      return await this.#inTurn(async () => {
-        await this.#settleAll(() => false);
-        const { manifest, file } = await this.#writer.writeManifest(from, {
-          job: id,
-          store: worker,
-          acceptedAt,
-          transactionId,
-          legacyTransactionId,
-          intent,
-          texts,
-          items,
-          supplements,
-          ...completeness,
-          previous: this.#last ?? null,
-        });
-        const at = (path: string): Archived => this.#resultOf({ path, sha256: file.sha256, manifest });
-        const maybePlaced = (path: string): (() => void) => {
-          this.#unsettled.set(id, { job, known, archived: at(path), isPlaced: false, isRefused: false });
-          return () => void this.#unsettled.delete(id);
-        };
-        const keyOf = (one: Manifest): string => keysOfManifest(one).own;
-        const isSame = (there: Manifest): boolean => hasAll(there, manifest);
-        const same = { key: keyOf(manifest), keyOf, isSame };
-        const placed = await prepared.place(withType(file), same, maybePlaced);
-        if ("manifest" in placed) {
-          this.#unsettled.delete(id);
-          return await this.#endWith(job, this.existing(placed, [placed], placed.manifest.complete));
-        }
-        const archived = at(placed.path);
-        const isNoted = await this.#settle({ job, known, archived, isPlaced: true, isRefused: false });
-        return isNoted ? archived : undefined;
+      const { manifest, file } = await this.#writer.writeManifest(from, {
+        job: id,
+        store: log.store,
+        acceptedAt,
+        transactionId,
+        legacyTransactionId,
+        intent,
+        texts,
+        items,
+        supplements,
+        ...completeness,
       });
+      const at = (path: string): Archived => this.#resultOf({ path, sha256: file.sha256, manifest });
+      const maybePlaced = (path: string): (() => void) => {
+        this.#unsettled.set(id, { job, known, archived: at(path), isPlaced: false, isRefused: false });
+        return () => void this.#unsettled.delete(id);
+      };
+      const keyOf = (one: Manifest): string => keysOfManifest(one).own;
+      const isSame = (there: Manifest): boolean => hasAll(there, manifest);
+      const same = { key: keyOf(manifest), keyOf, isSame };
+      const placed = await prepared.place(withType(file), same, maybePlaced);
+      if ("manifest" in placed) {
+        this.#unsettled.delete(id);
+        return await this.#endWith(job, this.existing(placed, [placed], placed.manifest.complete));
+      }
+      const archived = at(placed.path);
+      const isNoted = await this.#settle({ job, known, archived, isPlaced: true, isRefused: false });
+      return isNoted ? archived : undefined;
     } catch (error) {
       throw asFileError(error, place.files.addressOf(job.intent.folder.join("/")), place.files.name);
     }
   }
 
-  /** Acts when the packages before have their names. */
-  async #inTurn<T>(act: () => Promise<T>): Promise<T> {
-    const done = this.#naming.then(act);
-    this.#naming = done.catch(() => undefined);
-    return await done;
-  }
-
   /**
-   * Finds out whether packages that were placed when something failed are those of their jobs. Until then, no other job may look
-   * for packages: it would not find them. Rejects with ERR_FILE or ERR_STORE. A package whose row the database refuses only holds up
-   * its own job, and those of the same parcel.
+   * Finds out whether packages that were placed when something failed are those of their jobs. Until then, no other job of the same parcel
+   * may look for packages: it would not find them. Rejects with ERR_FILE or ERR_STORE.
    */
   async #settleFor(job: OpenJob): Promise<void> {
-    if (this.#unsettled.size > 0) {
-      const keys = new Set(keysOfWhole(job));
-      await this.#inTurn(async () => {
-        await this.#settleAll((one) => {
-          const { own, measure } = keysOfManifest(one.archived.manifest);
-          return one.job.id === job.id || keys.has(own) || (measure !== null && keys.has(measure));
-        });
-      });
-    }
-  }
-
-  /** `isNeeded`: whether a package has to be noted, although it may be refused. */
-  async #settleAll(isNeeded: (one: Unsettled) => boolean): Promise<void> {
+    const keys = new Set(this.#unsettled.size === 0 ? [] : keysOfWhole(job));
     for (const one of this.#unsettled.values()) {
-      if (one.isRefused && !isNeeded(one)) {
+      const { own, measure } = keysOfManifest(one.archived.manifest);
+      if (one.job.id !== job.id && !keys.has(own) && !(measure !== null && keys.has(measure))) {
         continue;
       }
       try {
         await this.#settle(one);
       } catch (error) {
         // What another worker has taken, or nobody knows any more, is settled here.
-        if (!isTaken(error) && !isUnknown(error) && !(isRefused(error) && !isNeeded(one))) {
+        if (!isTaken(error) && !isUnknown(error)) {
           throw error;
         }
       }
@@ -335,9 +304,6 @@ export class Sealing {
       this.#unsettled.set(job.id, { ...one, isPlaced: true, isRefused: true });
     } else {
       this.#unsettled.delete(job.id);
-    }
-    if (stays && !one.isRefused) {
-      this.#last = { path: archived.path, sha256: archived.sha256 };
     }
     if (failure !== undefined) {
       throw failure;
@@ -372,7 +338,8 @@ export class Sealing {
   /** Notes the package of a job; returns false if it may not end with it. `known`: see PackagePlace. */
   async #note(job: OpenJob, archived: Archived, known: readonly string[] | "existing"): Promise<boolean> {
     const { path, sha256, manifest } = archived;
-    const { jobs, place } = this.#parts;
+    const { jobs, place, log, database } = this.#parts;
+    await readyLog({ table: log, files: place.files }, database);
     const keys = keysOfManifest(manifest);
     const noted = place.note({ path, sha256, manifest }, keys, known === "existing" ? [] : known);
     const condition = known === "existing" ? always : noted.condition;
@@ -408,10 +375,7 @@ export class Sealing {
     }
   }
 
-  /**
-   * Finds the packages that were being placed when the process ended, before another one takes their place in the
-   * chain. A job whose package the database refuses tries again by itself.
-   */
+  /** Finds the packages that were being placed when the process ended. A job whose package the database refuses tries again by itself. */
   async recoverAll(jobs: readonly OpenJob[]): Promise<void> {
     for (const job of jobs) {
       if (job.state === "sealing") {
@@ -449,7 +413,7 @@ export class Sealing {
   /** Finds the package of a job that is resumed after a restart or a failure, if it has its name already; otherwise opens the job again. */
   async recover(job: OpenJob): Promise<Archived | undefined> {
     const { place, work, jobs } = this.#parts;
-    await this.#settleFor(job);
+    await this.#keys.run(keysOfWhole(job), () => this.#settleFor(job));
     if (job.placed !== null) {
       const manifest = await place.find(job.placed);
       // With a package of another job, it has to be compared again.
@@ -464,9 +428,8 @@ export class Sealing {
       // What it was compared with is forgotten, and a worker that was suspended may have placed it after another worker had taken the
       // job. So the database decides whether it is the package of this job.
       const noted = await this.#note(job, archived, []).catch(asRefusal);
-      const stays = noted === true || !(await place.discard(found));
-      if (stays && found.manifest.store === this.#parts.worker) {
-        this.#follow(found);
+      if (noted !== true) {
+        await place.discard(found);
       }
       if (typeof noted === "object") {
         throw noted;
@@ -483,14 +446,6 @@ export class Sealing {
     await work.make(job.id);
     await work.reopen(job.id, isMediumOf(job));
     return undefined;
-  }
-
-  /** The next manifest names a package that a killed process had placed, or the last one of those that follow it. */
-  #follow({ path, sha256, manifest }: FoundPackage): void {
-    this.#successors.set(manifest.previous?.sha256 ?? "", { path, sha256 });
-    for (let next; (next = this.#successors.get(this.#last?.sha256 ?? "")) !== undefined;) {
-      this.#last = next;
-    }
   }
 
   /** The result of a job with a package of its own. */
@@ -515,19 +470,16 @@ export class Sealing {
 
 interface SealingParts {
   readonly place: PackagePlace;
-  /** The id of the worker, which its packages name: each worker has a chain of its own. */
-  readonly worker: string;
   /** The disk of the work folders. */
   readonly disk: ArchiveDisk;
   readonly work: WorkFolders;
   readonly jobs: JobTable;
   readonly log: LogTable;
+  readonly database: Pick<Database, "transaction">;
   readonly index: PackageIndex;
-  /** The last package of the chain, which the next manifest names. */
-  readonly last: PlacedPackage | undefined;
 }
 
-/** A package whose row the database refuses may stay, and then the next manifest names it. */
+/** A package whose row the database refuses may stay. */
 function asRefusal(error: unknown): DimensionerError {
   if (!isRefused(error)) {
     throw error;

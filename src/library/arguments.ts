@@ -57,7 +57,7 @@ export const pruneArguments = {
   folder: aText,
   options: anObject(
     { ...archiveOptions, before: aDate, dryRun: trueOrFalse, database: aText, onPackage: aFunction },
-    ["before"],
+    ["before", "database"],
   ),
 };
 

@@ -7,6 +7,7 @@ export interface Finding {
     | "begun-twice"
     | "changed"
     | "database"
+    | "hold"
     | "incomplete"
     | "index"
     | "log"
@@ -50,6 +51,7 @@ export interface Unchecked {
     | "no-log"
     | "no-packages"
     | "no-timestamps"
+    | "not-logged-yet"
     | "some-packages"
     | "timestamp-signer";
   /** Below the folder of packages, with slashes; empty for the folder itself. */
@@ -234,9 +236,9 @@ export interface PruneArchiveOptions extends ArchiveOptions {
   readonly dryRun?: boolean | undefined;
   /**
    * The file of the store's database, or the folder that holds it: it says what is due, and each deletion is in its log before it
-   * happens. ERR_CONFIG without it.
+   * happens.
    */
-  readonly database?: string | undefined;
+  readonly database: string;
   /** What became of each package that is old enough; a promise is waited for. */
   readonly onPackage?: ((one: PrunedPackage) => unknown) | undefined;
 }

@@ -50,6 +50,8 @@ export const manifestFileName = "manifest.json";
 export const measurementFileName = "measurement.json";
 export const rawFileName = "measurement.raw";
 
+/** The file in a package that says to people that it is on hold. The log says it to the commands. */
+export const holdFileName = "hold.json";
 /** A file or folder of this name in a package keeps it from being pruned. */
 export const holdName = /^hold(?:\.|$)/i;
 

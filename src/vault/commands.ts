@@ -43,7 +43,9 @@ export async function verifyArchive(
   return verification.report(findings);
 }
 
-interface PruneOptionsOfCommand extends PruneArchiveOptions {
+interface PruneOptionsOfCommand extends Omit<PruneArchiveOptions, "database"> {
+  /** ERR_CONFIG without it. */
+  readonly database: string | undefined;
   /** For tests: the age from which what belongs to no package is removed from a bucket; otherwise a day. */
   readonly leftoverAgeMs?: number;
 }

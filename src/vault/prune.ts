@@ -5,13 +5,13 @@ import { LogTable } from "../database/log-table.ts";
 import type { ToolThread } from "../database/tool-database.ts";
 import { isDimensionerError } from "../errors/dimensioner-error.ts";
 import type { ArchiveProgress, PrunedPackage } from "../model/archive-reports.ts";
-import { type ReadDisk, exists, holdName, isAbsent, manifestFileName } from "./archive-disk.ts";
+import { type ReadDisk, exists, holdName, isAbsent, manifestFileName, namesIn } from "./archive-disk.ts";
 import { IndexReader, findDatabases, openForTool } from "./index-reader.ts";
 import { entryOf } from "./log/events.ts";
 import type { BucketFiles } from "./files/bucket-files.ts";
 import { removeLeftover } from "./leftovers.ts";
 import { isPruned, notHeld, prunedOf } from "./log/log-state.ts";
-import { publishLog } from "./log/open-log.ts";
+import { publishLog, readyLog } from "./log/open-log.ts";
 import type { OpenedPlace } from "./open-place.ts";
 import type { FoundManifest } from "./packages/package-files.ts";
 import { inParallel, loadManifestWithin, sayRetained, straysIn } from "./walk.ts";
@@ -61,6 +61,8 @@ const rowsAtOnce = 500;
 export class Pruning {
   readonly #place: OpenedPlace;
   readonly #options: PruneOptions;
+  /** The age from which packages are due; never in the future, where every package would be. */
+  readonly #before: string;
   #hasDeleted = false;
   #packages = 0;
   #bytes = 0;
@@ -68,6 +70,7 @@ export class Pruning {
   constructor(place: OpenedPlace, options: PruneOptions) {
     this.#place = place;
     this.#options = options;
+    this.#before = new Date(Math.min(options.before.getTime(), Date.now())).toISOString();
   }
 
   /** How much was processed so far. */
@@ -134,7 +137,7 @@ export class Pruning {
               AND (substr(location, 1, ?) = ? OR location = ?)
             ORDER BY archived_at, package_id LIMIT ?`,
           values: [
-            this.#options.before.toISOString(),
+            this.#before,
             after[0],
             after[0],
             after[1],
@@ -157,7 +160,12 @@ export class Pruning {
   /** Deletes packages that are old enough. */
   async *#prune(store: OpenStore, packages: readonly Due[]): AsyncGenerator<PrunedPackage> {
     const due: Due[] = [];
-    for await (const { one, result } of this.#each(packages, (each) => this.#judge(each))) {
+    const before = await prunedOf(
+      store.database,
+      packages.map(({ id }) => id),
+    );
+    const judge = (each: Due): Promise<PrunedPackage> => this.#judge(each, before.has(each.id), store);
+    for await (const { one, result } of this.#each(packages, judge)) {
       this.#packages += 1;
       this.#bytes += one.bytes;
       if (result.what === "deleted") {
@@ -201,8 +209,11 @@ export class Pruning {
     if (packages.length === 0) {
       return new Set();
     }
+    if (!this.#options.isDryRun) {
+      await readyLog({ table: log, files: this.#place.files }, database);
+    }
     const at = new Date().toISOString();
-    const before = this.#options.before.toISOString();
+    const before = this.#before;
     const lines = packages.flatMap(({ id, path, sha256, transactionId, family }) =>
       log.append(
         entryOf({ what: "pruned", at, package: id, path, sha256, transactionId, before }),
@@ -246,12 +257,14 @@ export class Pruning {
     }
   }
 
-  /** Whether anything at its place keeps a package. What is gone was deleted by a run that was killed, or is lost. */
-  async #judge(one: Due): Promise<PrunedPackage> {
+  /** Whether anything at its place keeps a package. `isNoted`: a run that was killed has said that it deletes it. */
+  async #judge(one: Due, isNoted: boolean, { database }: OpenStore): Promise<PrunedPackage> {
     const { files, root } = this.#place;
     const found = await this.#load(one);
     if (found === "none") {
-      return resultOf(one, "deleted");
+      return isNoted
+        ? resultOf(one, "deleted")
+        : keptFor(one, "it is not where the index has it: see dimensioner verify");
     }
     if (found === "damaged" || found.sha256 !== one.sha256) {
       return keptFor(one, "its manifest is not the one that was archived: see dimensioner verify");
@@ -261,8 +274,30 @@ export class Pruning {
     if (reason !== null) {
       return keptFor(one, reason);
     }
+    if (await this.#isHeldByHand(one, database)) {
+      return keptFor(one, "hold");
+    }
     const untilMs = files.kind === "s3" ? await files.retainedUntilMs(folder) : 0;
     return untilMs > Date.now() ? keptFor(one, sayRetained(untilMs)) : resultOf(one, "deleted");
+  }
+
+  /** Whether somebody has put a hold file by hand into another package of the same transaction. */
+  async #isHeldByHand({ id, family }: Due, database: Database): Promise<boolean> {
+    const { files, root } = this.#place;
+    const [others = []] = await database.transaction([
+      {
+        sql: `SELECT location FROM packages
+          WHERE (manifest_sha256 = ? OR supplements_sha256 = ?) AND package_id <> ?`,
+        values: [family, family, id],
+      },
+    ]);
+    for (const { location } of others) {
+      const names = await namesIn(join(root, String(location)), files.disk);
+      if (names.some((name) => holdName.test(name))) {
+        return true;
+      }
+    }
+    return false;
   }
 
   async #load({ path }: Due): Promise<FoundManifest | "damaged" | "none"> {

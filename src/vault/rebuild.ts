@@ -116,9 +116,9 @@ export class Rebuild {
     const address = readPostgresUrl(url);
     const database = await PostgresDatabase.open({ address, migrations, access: "create" });
     try {
-      const { folder, storeId } = await identifyStore(database);
+      const { folder } = await identifyStore(database);
       const isOther = folder !== null && !(await isFolder(folder, place.key));
-      if (isOther && !(await holdsNewest(place, database, storeId))) {
+      if (isOther && !(await holdsNewest(place, database))) {
         throw otherFolderError(address.name, folder);
       }
       this.#made = { isNew: database.isNew, movedTo: null };
@@ -226,9 +226,8 @@ async function isWholeDatabase(file: string, key: string, thread: ToolThread): P
 async function holdsNewest(
   { root, disk }: OpenedPlace,
   database: Database,
-  storeId: string,
 ): Promise<boolean> {
-  const newest = await new PackageIndex(database).last(storeId);
+  const newest = await new PackageIndex(database).last();
   if (newest === undefined) {
     return true;
   }

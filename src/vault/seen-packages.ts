@@ -38,6 +38,8 @@ export interface SeenPackage {
   readonly legacyId: string | null;
   /** The SHA-256 of its expected row. */
   readonly rowSha256: string;
+  /** Whether a file in it says that it is on hold. */
+  readonly hasHold: boolean;
 }
 
 /** The part that is compared with a row of an index. */
@@ -61,6 +63,7 @@ const schema = [
     transaction_id TEXT,
     legacy_id TEXT,
     row_sha256 TEXT NOT NULL,
+    has_hold INTEGER NOT NULL,
     is_listed INTEGER NOT NULL DEFAULT 0
   )`,
 ];
@@ -110,6 +113,7 @@ export class SeenPackages {
       transaction_id: one.transactionId,
       legacy_id: one.legacyId,
       row_sha256: one.rowSha256,
+      has_hold: Number(one.hasHold),
     };
     const columns = Object.keys(row);
     await this.#add({
@@ -207,7 +211,7 @@ export interface CheckParts {
 }
 
 /** What a verification notes of a package. */
-export function seenOf(entry: WalkedPackage): SeenPackage {
+export function seenOf(entry: WalkedPackage, hasHold: boolean): SeenPackage {
   const { path, sha256, manifest } = entry;
   const { previous, supplements = null } = manifest;
   const measurement = measurementOf(manifest);
@@ -228,6 +232,7 @@ export function seenOf(entry: WalkedPackage): SeenPackage {
     transactionId: measurement === null ? null : identity(measurement.transactionId),
     legacyId: legacyId === null ? null : identity(legacyId),
     rowSha256: hashOfRow(expectedRow(path, entry)),
+    hasHold,
   };
 }
 
@@ -417,6 +422,10 @@ export class IndexCheck {
       return;
     }
     const [elsewhere] = await seen.select("SELECT path FROM seen WHERE sha256 = ? LIMIT 1", [sha256]);
+    if (elsewhere !== undefined && (await seen.isLogged(sha256, path))) {
+      await seen.setListed(String(elsewhere["path"]));
+      return;
+    }
     if (elsewhere !== undefined) {
       const problem = `the index lists this package in ${path}: the package was moved, or the row was changed`;
       await seen.setListed(String(elsewhere["path"]));

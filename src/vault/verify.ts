@@ -11,7 +11,7 @@ import type {
   Unchecked,
   VerifyReport,
 } from "../model/archive-reports.ts";
-import { type ArchiveDisk, holdName, manifestFileName } from "./archive-disk.ts";
+import { type ArchiveDisk, holdFileName, holdName, manifestFileName } from "./archive-disk.ts";
 import { checkExport, exportedPackagesName, findExport, noteNeighbours } from "./export-check.ts";
 import { FileHasher } from "./file-hasher.ts";
 import type { FilesLocation } from "./files-location.ts";
@@ -196,7 +196,11 @@ export class Verification {
   async #checkPackage(entry: WalkedPackage, work: Work): Promise<readonly Finding[]> {
     const { seen, hasher } = work;
     const findings: Finding[] = [];
-    for await (const finding of checkPackage(entry, hasher, this.#totals)) {
+    let hasHold = false;
+    const onHold = (): void => {
+      hasHold = true;
+    };
+    for await (const finding of checkPackage(entry, hasher, this.#totals, onHold)) {
       findings.push(finding);
     }
     const isMissing = findings.some(({ kind }) => kind === "missing" || kind === "unreadable");
@@ -205,7 +209,7 @@ export class Verification {
       this.#totals.packages -= 1;
       return [];
     }
-    await seen.add(seenOf(entry));
+    await seen.add(seenOf(entry, hasHold));
     return findings;
   }
 
@@ -319,11 +323,15 @@ export interface CheckedTotals {
   incomplete: number;
 }
 
-/** Checks each file of a package against its manifest, and its folder for files that do not belong there. */
+/**
+ * Checks each file of a package against its manifest, and its folder for files that do not belong there. `onHold` is called if a file says
+ * that it is on hold.
+ */
 async function* checkPackage(
   { path, folder, manifest }: WalkedPackage,
   hasher: FileHasher,
   totals: CheckedTotals,
+  onHold = (): void => undefined,
 ): AsyncGenerator<PackageFinding> {
   totals.packages += 1;
   const files = filesOf(manifest);
@@ -339,6 +347,9 @@ async function* checkPackage(
   const named = new Set([manifestFileName, ...files.map((file) => file.path)]);
   try {
     for await (const name of straysOf(folder, named, hasher.disk)) {
+      if (name === holdFileName) {
+        onHold();
+      }
       if (!holdName.test(name)) {
         yield { kind: "stray", path: below(path, name), problem: "this does not belong to the package" };
       }

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { copyArchive, pruneArchive, rebuildIndex } from "../../src/vault/commands.ts";
 import { packageFolder } from "../../src/vault/packages/layout.ts";
 import { withFolder } from "../media/support.ts";
+import { databaseOf } from "./store.ts";
 import { useCredentials } from "../support/s3-servers.ts";
 import { startStub } from "../support/s3-stub.ts";
 import { fillArchive, verify } from "./packages.ts";
@@ -47,7 +48,7 @@ describe("archive: a layout that is changed", () => {
         assert.equal(packages, 5);
       });
       const before = new Date(Date.now() + 1_000);
-      assert.equal((await pruneArchive(root, { before })).deleted, 5);
+      assert.equal((await pruneArchive(root, { before, database: databaseOf(root) })).deleted, 5);
     });
   });
 });

@@ -17,6 +17,7 @@ import { failureError, unansweredError } from "../../src/database/sqlite-failure
 import type { PointCounter } from "../sweep/fault-points.ts";
 import { DeployedArchive } from "./deployed-archive.ts";
 import { measured, received, tag } from "./find/support.ts";
+import { assertLogged, readLogged } from "./logged.ts";
 import { readObjects, ScheduledBucket, type MemoryObjects } from "./memory-bucket.ts";
 import { MemoryDatabases } from "./memory-databases.ts";
 import { inBucket, runInOrder } from "./scheduled-process.ts";
@@ -290,6 +291,13 @@ class FailingDatabaseRun {
       "records",
     );
     assert.deepEqual(await workFolders(this.#root), []);
-    assert.deepEqual(await readdir(join(this.#root, stateFolderName)), ["work"]);
+    const inFolder = this.#objects === undefined;
+    assert.deepEqual(
+      (await readdir(join(this.#root, stateFolderName))).toSorted(),
+      inFolder ? ["log", "work"] : ["work"],
+    );
+    if (inFolder) {
+      assertLogged(await readLogged(this.#root), (await readPackages(this.#root)).keys());
+    }
   }
 }

@@ -1,18 +1,16 @@
 import assert from "node:assert/strict";
-import type { ReadDisk } from "../../src/vault/archive-disk.ts";
+import { readFile, readdir } from "node:fs/promises";
+import { join } from "node:path";
 import { type LogEvent, readEvent } from "../../src/vault/log/events.ts";
-import { LogFilesReader, storesWithLog } from "../../src/vault/log/log-files.ts";
 
-/** The log of the only store beside some packages, after it was checked that no line is missing, or there in two ways. */
-export async function readLogged(root: string, disk: ReadDisk): Promise<readonly LogEvent[]> {
-  const [store, ...others] = await storesWithLog(root, disk);
-  assert.ok(store !== undefined && others.length === 0, "one log");
-  const reader = new LogFilesReader(root, store, disk);
+/** The events of a log from the contents of its files, after it was checked that no line is missing, or there in two ways. */
+export function eventsOf(contents: Iterable<string>): readonly LogEvent[] {
   const lines: string[] = [];
-  for await (const read of reader.read()) {
-    for (const { n, line } of read) {
-      assert.ok((lines[n] ?? line) === line, `line ${n} is there in two ways`);
-      lines[n] = line;
+  for (const content of contents) {
+    // What a kill has cut off is there once more.
+    for (const [, n, line = ""] of content.matchAll(/^(\d+) (\{.*\})\n/gm)) {
+      assert.ok((lines[Number(n)] ?? line) === line, `line ${n} is there in two ways`);
+      lines[Number(n)] = line;
     }
   }
   const events = Array.from(lines, (line, n) => {
@@ -25,9 +23,17 @@ export async function readLogged(root: string, disk: ReadDisk): Promise<readonly
   return events;
 }
 
-/** Checks that the log says of each of these packages once that it was archived, and of no other one. */
-export async function assertLogged(root: string, disk: ReadDisk, paths: Iterable<string>): Promise<void> {
-  const events = await readLogged(root, disk);
+/** The log of the only store beside the packages in a folder. */
+export async function readLogged(root: string): Promise<readonly LogEvent[]> {
+  const logs = join(root, ".dimensioner-archive", "log");
+  const [store, ...others] = await readdir(logs);
+  assert.ok(store !== undefined && others.length === 0, "one log");
+  const names = await readdir(join(logs, store));
+  return eventsOf(await Promise.all(names.map((name) => readFile(join(logs, store, name), "utf8"))));
+}
+
+/** Checks that a log says of each of these packages once that it was archived, and of no other one. */
+export function assertLogged(events: readonly LogEvent[], paths: Iterable<string>): void {
   const archived = events.flatMap((event) => (event.what === "archived" ? [event.path] : []));
   assert.deepEqual(archived.toSorted(), [...paths].toSorted(), "one line of each package");
 }

@@ -1,19 +1,14 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
-import { pruneLogName, stateFolderName } from "../../src/vault/archive-disk.ts";
-import { encodeLine } from "../../src/vault/files/checked-lines.ts";
 import { listMissing, pruneArchive } from "../../src/index.ts";
 import type { MissingEvidence } from "../../src/model/shapes.ts";
 import { Inbox } from "../../src/database/inbox.ts";
 import { withFolder } from "../media/support.ts";
-import { useCredentials } from "../support/s3-servers.ts";
-import { startStub } from "../support/s3-stub.ts";
-import { openSqlite, packagesForBuckets } from "./bucket-archive.ts";
 import { received } from "./find/support.ts";
-import { changeDatabase, fillArchive } from "./packages.ts";
+import { changeDatabase, fillArchive, keepingRows } from "./packages.ts";
 import { emptyPostgresOptions } from "../database/databases.ts";
 import { openSharedStore } from "./shared-store.ts";
-import { databaseOf, newDatabases, storeIn } from "./store.ts";
+import { databaseOf, storeIn } from "./store.ts";
 
 const guid = "6B2E0a2c-0000-4000-8000-00c04fc964ff";
 
@@ -27,9 +22,8 @@ async function post(root: string, ids: readonly string[]): Promise<void> {
   await release();
 }
 
-async function prune(root: string, withDatabase = true): Promise<void> {
-  const database = withDatabase ? databaseOf(root) : undefined;
-  await pruneArchive(root, { before: new Date(Date.now() + 1_000), database });
+async function prune(root: string): Promise<void> {
+  await pruneArchive(root, { before: new Date(Date.now() + 1_000), database: databaseOf(root) });
 }
 
 const missing = (root: string, limit = 100): Promise<readonly MissingEvidence[]> =>
@@ -70,17 +64,17 @@ describe("archive: what is listed as missing", () => {
         databaseOf(root),
         "UPDATE jobs SET state = 'failed', error_code = 'ERR_CANCELLED', location = NULL, manifest_sha256 = NULL",
       );
-      changeDatabase(databaseOf(root), "DELETE FROM packages WHERE transaction_id = '2'");
-      assert.deepEqual(idsOf(await missing(root)), ["failed 2"]);
       await prune(root);
       assert.deepEqual(await missing(root), []);
+      changeDatabase(databaseOf(root), "DELETE FROM log WHERE what = 'pruned'");
+      assert.deepEqual(idsOf(await missing(root)), ["failed 2", "failed 1"]);
     }));
 
   it("is no incomplete package that was deleted because of its age, although its row is still there", () =>
     withFolder(async (root) => {
       await fillArchive(root, ["1"], () => ({ expect: ["video/mp4"], onIncomplete: "keep" }));
       assert.deepEqual(idsOf(await missing(root)), ["incomplete 1"]);
-      await prune(root, false);
+      await keepingRows(databaseOf(root), () => prune(root));
       assert.deepEqual(await missing(root), []);
     }));
 
@@ -162,38 +156,4 @@ describe("archive: what is listed as missing", () => {
       }
       database.close();
     }));
-});
-
-describe("archive: what is missing in a bucket", () => {
-  useCredentials();
-  const packages = packagesForBuckets();
-
-  it("is looked up in the log of deleted packages only as far back as something may be missing", async () => {
-    const stub = await startStub();
-    const archive = await packages.upload(stub.url("parcels"), await openSqlite());
-    const { given } = archive.index;
-    try {
-      const log = `parcels/${stateFolderName}/${pruneLogName}/`;
-      const old = `${log}20250101T000000000Z-a.jsonl`;
-      const at = "2025-01-01T00:00:00.000Z";
-      const others = { transactionReference: null, archived: at, files: 1, bytes: 1 };
-      const line = { at, path: "p", sha256: "0", transactionId: "lost", ...others };
-      stub.objects.set(old, { body: encodeLine(line), headers: {} });
-      await archive.index.run("UPDATE packages SET complete = 0");
-      const { release, database } = await newDatabases().open({ kind: "file", file: given });
-      await new Inbox(database, { nodeId: "records", runId: "run" }).add(received("lost", 0).record, 0);
-      await release();
-      await archive.prune({ database: undefined });
-      stub.requests.length = 0;
-      const found = await listMissing(archive.url, { database: given, period: "1d", limit: 100 });
-      assert.deepEqual(idsOf(found), ["notArchived lost"]);
-      const read = stub.requests.filter(({ method, key }) => method === "GET" && key.startsWith(log));
-      // Both new ones, for the transaction of the record and for the packages whose rows are still there.
-      assert.deepEqual([read.length, read.filter(({ key }) => key === old).length], [4, 0]);
-    } finally {
-      await archive.close();
-      await archive.index.close();
-      await stub.close();
-    }
-  });
 });

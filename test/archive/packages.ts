@@ -69,6 +69,15 @@ export function changeDatabase(file: string, sql: string): void {
   }
 }
 
+/** Prunes as a run does that is killed before it removes the rows of what it has deleted. */
+export async function keepingRows<T>(file: string, prune: () => Promise<T>): Promise<T> {
+  changeDatabase(file, "CREATE TABLE kept AS SELECT * FROM packages");
+  const result = await prune();
+  const left = "SELECT * FROM kept WHERE package_id NOT IN (SELECT package_id FROM packages)";
+  changeDatabase(file, `INSERT INTO packages ${left}; DROP TABLE kept`);
+  return result;
+}
+
 /** For a suite: an archive with some packages that is made once, of which each test gets a copy. */
 export function copiesOfArchive(ids: readonly string[], intentOfId?: Parameters<typeof fillArchive>[2]) {
   let template = "";

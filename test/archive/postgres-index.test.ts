@@ -95,7 +95,7 @@ describe("archive: an index in PostgreSQL", () => {
   it("forgets the packages that dimensioner prune deletes", async () => {
     await withIndex(async (root) => {
       const report = await pruneArchive(root, { before: new Date(Date.now() + 1_000), database: url });
-      assert.deepEqual([report.deleted, report.rowsRemoved, report.rowsKept], [3, 3, null]);
+      assert.equal(report.deleted, 3);
       assert.deepEqual(await query("SELECT * FROM dimensioner.packages"), []);
     });
   });

@@ -1,18 +1,23 @@
 import assert from "node:assert/strict";
 import { readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { lockLog } from "../../src/database/database.ts";
+import { ToolThread } from "../../src/database/tool-database.ts";
 import { holdPackages } from "../../src/library/archive.ts";
-import { type ArchiveDisk, type ReadDisk, plainDisk } from "../../src/vault/archive-disk.ts";
+import { type ArchiveDisk, plainDisk } from "../../src/vault/archive-disk.ts";
 import { FolderFiles } from "../../src/vault/files/folder-files.ts";
+import { type LogEvent, entryOf } from "../../src/vault/log/events.ts";
+import { publishLog } from "../../src/vault/log/open-log.ts";
 import { openPlace } from "../../src/vault/open-place.ts";
-import { PruneLog, PruneLogReader } from "../../src/vault/prune-log.ts";
 import { Pruning } from "../../src/vault/prune.ts";
-import { walkPackages } from "../../src/vault/walk.ts";
 import { systemError, watchedDisk } from "../media/support.ts";
 import { useCredentials } from "../support/s3-servers.ts";
 import { type BucketStub, startStub } from "../support/s3-stub.ts";
 import { type BucketArchive, openSqlite, packagesForBuckets } from "./bucket-archive.ts";
+import { rowsIn } from "../support/rows.ts";
+import { eventsOf, readLogged } from "./logged.ts";
 import { copiesOfArchive, verify } from "./packages.ts";
+import { databaseOf, newDatabases, storeIn } from "./store.ts";
 
 const claim = { by: "transactionId", person: "Anna", reason: "claim 7" } as const;
 
@@ -20,21 +25,45 @@ const claim = { by: "transactionId", person: "Anna", reason: "claim 7" } as cons
 async function pruneWith(disk: ArchiveDisk, folder: string): Promise<string[]> {
   const place = await openPlace(folder, { disk });
   const said: string[] = [];
-  const options = { before: new Date(Date.now() + 1_000), isDryRun: false };
-  for await (const { what, path } of new Pruning(place, options).run()) {
-    said.push(`${what} ${path}`);
+  const thread = new ToolThread();
+  const database = databaseOf(folder);
+  try {
+    const options = { before: new Date(Date.now() + 1_000), database, thread, isDryRun: false };
+    for await (const { what, path } of new Pruning(place, options).run()) {
+      said.push(`${what} ${path}`);
+    }
+  } finally {
+    await thread.close();
   }
   return said;
 }
 
-/** What the log says of a package, in its order. */
-async function logged(root: string, disk: ReadDisk, path: string): Promise<string[]> {
-  const said: string[] = [];
-  for await (const lines of new PruneLogReader(root, disk).read()) {
-    const ofPackage = lines.filter((one) => one.path === path);
-    said.push(...ofPackage.map(({ kept }) => (kept === true ? "kept" : "deleted")));
-  }
-  return said;
+/** What the log says of the deletion of a package, in its order. */
+function deletionsOf(events: readonly LogEvent[], path: string): string[] {
+  return events.flatMap((event) =>
+    (event.what === "pruned" || event.what === "kept") && event.path === path ? [event.what] : [],
+  );
+}
+
+/** What a run does before it is killed. */
+async function noteDeletion(root: string, file: string, path: string): Promise<void> {
+  const lease = await storeIn(root, newDatabases(), file).lease();
+  const { database, log, release } = lease;
+  const [[row] = []] = await database.transaction([
+    { sql: "SELECT package_id, manifest_sha256 FROM packages WHERE location = ?", values: [path] },
+  ]);
+  const [at, id] = [new Date().toISOString(), String(row?.["package_id"])];
+  const sha256 = String(row?.["manifest_sha256"]);
+  const event = { what: "pruned", at, package: id, path, sha256, transactionId: "m0", before: at } as const;
+  await database.transaction([lockLog, ...log.append(entryOf(event))]);
+  await publishLog({ table: log, files: new FolderFiles(root, plainDisk) });
+  await release();
+}
+
+/** The log of the only store in a bucket. */
+function loggedIn(stub: BucketStub): readonly LogEvent[] {
+  const objects = [...stub.objects].filter(([key]) => key.includes("/.dimensioner-archive/log/"));
+  return eventsOf(objects.map(([, { body }]) => String(body)));
 }
 
 async function loseImage(root: string, path: string): Promise<string> {
@@ -55,7 +84,7 @@ describe("archive: a package whose deletion did not happen", () => {
         }
       });
       assert.deepEqual(await pruneWith(busy, root), [`failed ${path}`]);
-      assert.deepEqual(await logged(root, plainDisk, path), ["deleted", "kept"]);
+      assert.deepEqual(deletionsOf(await readLogged(root), path), ["pruned", "kept"]);
       await writeFile(join(root, path, "hold"), "claim 7");
       assert.deepEqual(await pruneWith(plainDisk, root), [`held ${path}`]);
       const lost = await loseImage(root, path);
@@ -63,7 +92,7 @@ describe("archive: a package whose deletion did not happen", () => {
     });
   });
 
-  it("stays in the log if only what has lost its name could not be removed", async () => {
+  it("is said to be kept if what has lost its name could not be removed, and goes with the next run", async () => {
     await archive.withArchive(async (root) => {
       const busy = watchedDisk((call, [file]) => {
         if (call === "unlink" && String(file).includes("trash")) {
@@ -71,8 +100,7 @@ describe("archive: a package whose deletion did not happen", () => {
         }
       });
       assert.deepEqual(await pruneWith(busy, root), [`failed ${path}`]);
-      assert.deepEqual(await logged(root, plainDisk, path), ["deleted"]);
-      assert.deepEqual((await verify(root)).said, ["no-packages "]);
+      assert.deepEqual(deletionsOf(await readLogged(root), path), ["pruned", "kept"]);
     });
   });
 
@@ -88,38 +116,31 @@ describe("archive: a package whose deletion did not happen", () => {
       });
       assert.deepEqual(await pruneWith(failing, root), [`failed ${path}`]);
       const [name = ""] = await readdir(trash);
-      assert.deepEqual(await pruneWith(plainDisk, root), [`held .dimensioner-archive/trash/${name}`]);
+      assert.deepEqual(await pruneWith(plainDisk, root), [
+        `held .dimensioner-archive/trash/${name}`,
+        `kept ${path}`,
+      ]);
       assert.ok((await readdir(join(trash, name))).includes("manifest.json"));
     });
   });
 
-  it("is taken from the log by a hold after a run that was killed", async () => {
+  it("is said to be kept by a hold after a run that was killed", async () => {
     await archive.withArchive(async (root, database) => {
-      for await (const entry of walkPackages(root, root)) {
-        assert.ok(entry.kind === "package");
-        await new PruneLog(new FolderFiles(root, plainDisk)).add([entry]);
-      }
+      await noteDeletion(root, database, path);
       await holdPackages(root, { ...claim, database, value: "m0" });
+      assert.deepEqual(deletionsOf(await readLogged(root), path), ["pruned", "kept"]);
+      assert.deepEqual(await pruneWith(plainDisk, root), [`held ${path}`]);
       const lost = await loseImage(root, path);
       assert.deepEqual((await verify(root)).said, [`missing ${lost}`]);
     });
   });
 
-  it("is on hold, and the error names the log, if the log cannot be written", async () => {
+  it("is deleted by the next run after a run that was killed", async () => {
     await archive.withArchive(async (root, database) => {
-      const log = join(root, ".dimensioner-archive", "pruned.jsonl");
-      await rm(log, { force: true });
-      await plainDisk.mkdir(log);
-      const held = holdPackages(root, { ...claim, database, value: "m0" });
-      await assert.rejects(held, { code: "ERR_FILE", message: /pruned\.jsonl/ });
-      assert.ok((await readdir(join(root, path))).includes("hold.json"));
-    });
-  });
-
-  it("is not noted by a hold where nothing was ever deleted", async () => {
-    await archive.withArchive(async (root, database) => {
-      await holdPackages(root, { ...claim, database, value: "m0" });
-      assert.ok(!(await readdir(join(root, ".dimensioner-archive"))).includes("pruned.jsonl"));
+      await noteDeletion(root, database, path);
+      assert.deepEqual(await pruneWith(plainDisk, root), [`deleted ${path}`]);
+      assert.deepEqual(deletionsOf(await readLogged(root), path), ["pruned"], "it is noted once");
+      assert.deepEqual(rowsIn(database, "SELECT * FROM packages"), []);
     });
   });
 });
@@ -144,7 +165,7 @@ describe("archive: packages of a bucket whose deletion did not happen", () => {
   async function pruneUntilNotedTogether(controller = new AbortController()): Promise<string[]> {
     let noted = 0;
     stub.fault = ({ method, key }) => {
-      noted += Number(method === "PUT" && key.includes("/pruned.jsonl/"));
+      noted += Number(method === "PUT" && key.includes("/.dimensioner-archive/log/"));
       if (method !== "DELETE" || noted < 2) {
         return undefined;
       }
@@ -169,7 +190,7 @@ describe("archive: packages of a bucket whose deletion did not happen", () => {
     const left = await pruneUntilNotedTogether(refused);
     assert.equal(left.length, 2);
     const path = left[0]?.slice(0, -"/manifest.json".length) ?? "";
-    assert.deepEqual(await logged(archive.files.root, archive.files.disk, path), ["deleted", "kept"]);
+    assert.deepEqual(deletionsOf(loggedIn(stub), path), ["pruned", "kept"]);
     await expectLossNoticed(path);
   });
 

@@ -1,16 +1,19 @@
 import assert from "node:assert/strict";
-import { cp, mkdir, readFile, readdir, rename, symlink, writeFile } from "node:fs/promises";
+import { cp, mkdir, readFile, readdir, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { PruneArchiveOptions, PruneReport, PrunedPackage } from "../../src/model/archive-reports.ts";
 import { timeBefore } from "../../src/rules/periods.ts";
 import { plainDisk } from "../../src/vault/archive-disk.ts";
 import { pruneArchive } from "../../src/vault/commands.ts";
-import { decodeLine } from "../../src/vault/files/checked-lines.ts";
 import { FolderFiles } from "../../src/vault/files/folder-files.ts";
-import { withFolder } from "../media/support.ts";
+import { ToolThread } from "../../src/database/tool-database.ts";
+import { openPlace } from "../../src/vault/open-place.ts";
+import { Pruning } from "../../src/vault/prune.ts";
+import { rejectsWith, watchedDisk, withFolder } from "../media/support.ts";
 import { rowsIn } from "../support/rows.ts";
-import { fillArchive as fill, verify } from "./packages.ts";
+import { readLogged } from "./logged.ts";
+import { changeDatabase, fillArchive as fill, verify } from "./packages.ts";
 import { bundleVerb, runChild } from "./processes.ts";
 import { databaseOf, storeIn } from "./store.ts";
 
@@ -22,7 +25,9 @@ interface Ran {
 async function prune(folder: string, options: Partial<PruneArchiveOptions> = {}): Promise<Ran> {
   const packages: PrunedPackage[] = [];
   const before = new Date(Date.now() + 1_000);
-  const report = await pruneArchive(folder, { before, onPackage: (one) => packages.push(one), ...options });
+  const database = databaseOf(folder);
+  const onPackage = (one: PrunedPackage): void => void packages.push(one);
+  const report = await pruneArchive(folder, { before, database, onPackage, ...options });
   return { packages: packages.sort((a, b) => a.path.localeCompare(b.path)), report };
 }
 
@@ -53,9 +58,9 @@ describe("archive: dimensioner prune", () => {
         paths.map((path) => ["deleted", path]),
       );
       assert.deepEqual(await readdir(root), [".dimensioner-archive"]);
-      const log = await readFile(join(root, ".dimensioner-archive/pruned.jsonl"), "utf8");
-      const entries = log.trim().split("\n").map(decodeLine) as { path: string; transactionId: string }[];
-      assert.deepEqual(entries.map(({ path }) => path).sort(), paths);
+      const pruned = (await readLogged(root)).filter(({ what }) => what === "pruned");
+      assert.deepEqual(pruned.map((event) => ("path" in event ? event.path : "")).toSorted(), paths);
+      assert.deepEqual(listed(root), []);
       assert.deepEqual(await findingsIn(root), [], "what was pruned is not missing");
       assert.deepEqual(await readdir(join(root, ".dimensioner-archive/trash")), []);
     });
@@ -71,25 +76,85 @@ describe("archive: dimensioner prune", () => {
     });
   });
 
-  it("leaves a folder that is no archive without a trace", async () => {
+  it("does nothing without a database, whose log has to say what was deleted", async () => {
     await withFolder(async (root) => {
-      await mkdir(join(root, "letters"));
-      assert.deepEqual(await runPrune(root), []);
-      assert.deepEqual(await readdir(root), ["letters"]);
+      await fill(root, ["a"]);
+      const before = new Date();
+      await rejectsWith(pruneArchive(root, { before, database: undefined }), "ERR_CONFIG", "pruneNoDatabase");
+      const script = await bundleVerb("prune");
+      const { code, stderr } = await runChild(script, [root, "--older-than", "1h"]);
+      assert.deepEqual([code, /only its database says what is due/.test(stderr)], [2, true]);
+      assert.deepEqual(await findingsIn(root), []);
     });
   });
 
-  it("touches no package of an archive within, and says so", async () => {
+  it("costs what is due, however much is kept", async () => {
+    await withFolder(async (root) => {
+      const [first = ""] = await fill(root, ["a", "b", "c", "d"]);
+      const archived = rowsIn(databaseOf(root), "SELECT archived_at AS at FROM packages ORDER BY at");
+      const opened: string[] = [];
+      const disk = watchedDisk((call, [path]) => {
+        if (call === "open" || call === "readdir" || call === "opendir") {
+          opened.push(String(path));
+        }
+      });
+      const place = await openPlace(root, { disk });
+      const thread = new ToolThread();
+      const options = { before: new Date(String(archived[1]?.["at"])), database: databaseOf(root), thread };
+      const said: string[] = [];
+      for await (const { what, path } of new Pruning(place, { ...options, isDryRun: false }).run()) {
+        said.push(`${what} ${path}`);
+      }
+      await Promise.all([thread.close(), place.close()]);
+      assert.deepEqual(said, [`deleted ${first}`]);
+      const others = opened.filter((path) => /ORDER-1-[bcd]/.test(path));
+      assert.deepEqual(others, [], "no other package was looked at");
+      assert.deepEqual(await findingsIn(root), []);
+    });
+  });
+
+  it("touches no package of an archive within", async () => {
     await withFolder(async (root) => {
       await fill(root, ["a"]);
       await mkdir(join(root, "inner"));
       await fill(join(root, "inner"), ["b", "c"]);
-      const kept = (await runPrune(root)).filter(({ what }) => what !== "deleted");
       assert.deepEqual(
-        kept.map(({ what, path }) => [what, path]),
-        [["kept", "inner"]],
+        (await runPrune(root)).map(({ what }) => what),
+        ["deleted"],
       );
       assert.deepEqual(await findingsIn(join(root, "inner")), []);
+    });
+  });
+
+  it("keeps what no log knows, and what is not what was archived", async () => {
+    await withFolder(async (root) => {
+      const paths = await fill(root, ["a", "b"]);
+      changeDatabase(databaseOf(root), "DELETE FROM log WHERE line LIKE '%ORDER-1-a%'");
+      const manifest = join(root, paths[1] ?? "", "manifest.json");
+      await writeFile(manifest, (await readFile(manifest, "utf8")).replace("ORDER-1", "ORDER-2"));
+      assert.deepEqual(
+        (await runPrune(root)).map(({ what }) => what),
+        ["held", "kept"],
+      );
+      assert.equal((await readdir(join(root, "2026-11-02"))).length, 2);
+    });
+  });
+
+  it("follows no trash that leads elsewhere, and leaves there what no log says was deleted", async () => {
+    await withFolder(async (folder) => {
+      const [root, outside] = [join(folder, "root"), join(folder, "outside")];
+      await Promise.all([mkdir(root), mkdir(join(outside, "letters"), { recursive: true })]);
+      const [path = ""] = await fill(root, ["a"]);
+      const trash = join(root, ".dimensioner-archive/trash");
+      await symlink(outside, trash);
+      await rejectsWith(runPrune(root), "ERR_FILE", "fileOutside");
+      assert.deepEqual(await readdir(outside), ["letters"]);
+      await rm(trash);
+      await mkdir(trash);
+      await rename(join(root, path), join(trash, "x"));
+      const [left] = await runPrune(root);
+      assert.deepEqual([left?.what, left?.path], ["held", ".dimensioner-archive/trash/x"]);
+      assert.ok((await readdir(join(trash, "x"))).includes("manifest.json"));
     });
   });
 
@@ -140,12 +205,13 @@ describe("archive: dimensioner prune", () => {
       const outside = join(folder, "outside");
       await Promise.all([mkdir(join(root, "photos"), { recursive: true }), mkdir(outside)]);
       const [path = ""] = await fill(outside, ["a"]);
+      await fill(root, ["b"]);
       await symlink(join(outside, path), join(root, "link"));
       await writeFile(join(root, "photos", "manifest.json"), '{"name":"a web app"}');
       await writeFile(join(root, "photos", "1.jpg"), "");
       await writeFile(join(root, "notes.txt"), "");
-      assert.deepEqual(await runPrune(root), []);
-      assert.deepEqual((await readdir(root)).sort(), ["link", "notes.txt", "photos"]);
+      assert.equal((await runPrune(root)).length, 1);
+      assert.deepEqual((await readdir(root)).sort(), [".dimensioner-archive", "link", "notes.txt", "photos"]);
       assert.equal((await readdir(join(outside, path))).length, 4);
     });
   });
@@ -169,46 +235,29 @@ describe("archive: dimensioner prune", () => {
         const lease = await store.lease();
         const [path = ""] = await fill(root, ["a", "b", "c"], () => ({}), { store });
         await cp(join(root, path), join(folder, "backup"), { recursive: true });
-        const earlier = await prune(join(root, path));
-        assert.deepEqual([earlier.report.deleted, earlier.report.rowsRemoved], [1, null]);
-        assert.deepEqual(listed(root), ["a", "b", "c"]);
+        const earlier = await prune(join(root, path), { database: databaseOf(root) });
+        assert.deepEqual([earlier.report.deleted, listed(root)], [1, ["b", "c"]]);
         await writeFile(join(root, "2026-11-02", "ORDER-1-c", "hold"), "");
-        const { report } = await prune(root, { database: databaseOf(root) });
-        assert.deepEqual([report.deleted, report.held, report.rowsRemoved, report.rowsKept], [1, 1, 2, null]);
+        const { report } = await prune(root);
+        assert.deepEqual([report.deleted, report.held], [1, 1]);
         assert.deepEqual(listed(root), ["c"]);
         await lease.release();
         assert.deepEqual((await verify(root)).said, []);
         // Brought back from a backup, which the index does not know.
         await rename(join(folder, "backup"), join(root, path));
-        assert.deepEqual((await verify(root)).said, [`unlisted ${path}`]);
+        const { said, report: whole } = await verify(root);
+        assert.deepEqual([said, whole.notes.map(({ kind }) => kind)], [[], ["kept-here"]]);
       });
     });
 
-    it("leaves the rows of packages that were brought back", async () => {
-      await withFolder(async (folder) => {
-        const root = join(folder, "packages");
-        await mkdir(root);
-        const [path = ""] = await fill(root, ["a"]);
-        await cp(join(root, path), join(folder, "backup"), { recursive: true });
-        await prune(root);
-        await mkdir(join(root, "2026-11-02"));
-        await rename(join(folder, "backup"), join(root, path));
-        const { report } = await prune(root, { before: new Date(0), database: databaseOf(root) });
-        assert.equal(report.rowsRemoved, 0);
-        assert.deepEqual(listed(root), ["a"]);
-      });
-    });
-
-    it("deletes packages, says why rows stay, and changes nothing in a database that is damaged or locked", async () => {
+    it("deletes nothing while the database is damaged or locked", async () => {
       await withFolder(async (root) => {
         await fill(root, ["a", "b"]);
         const file = databaseOf(root);
         const whole = await readFile(file);
         const noise = Buffer.from(whole).fill("noise", 20_000, 60_000);
         await writeFile(file, noise);
-        const damaged = await prune(join(root, "2026-11-02", "ORDER-1-a"), { database: file });
-        assert.deepEqual([damaged.report.deleted, damaged.report.rowsRemoved], [1, null]);
-        assert.match(damaged.report.rowsKept ?? "", /is damaged/);
+        await rejectsWith(prune(root), "ERR_STORE", "storeDamaged");
         assert.ok((await readFile(file)).equals(noise));
         await writeFile(file, whole);
 
@@ -219,15 +268,9 @@ describe("archive: dimensioner prune", () => {
         const locked = await runChild(script, args);
         other.exec("ROLLBACK");
         other.close();
-        assert.equal(locked.code, 1);
-        assert.match(
-          locked.stdout,
-          /\nrows stay in the index until the next run: Another program has locked/,
-        );
-        const later = await runChild(script, [...args, "--json"]);
-        assert.equal(later.code, 0, later.stderr);
-        const total = JSON.parse(later.stdout) as Record<string, unknown>;
-        assert.deepEqual([total["verb"], total["deleted"], total["rowsRemoved"]], ["prune", 0, 1]);
+        assert.equal(locked.code, 2);
+        assert.match(locked.stderr, /Another program has locked/);
+        assert.deepEqual(await findingsIn(root), []);
       });
     });
   });
@@ -270,7 +313,7 @@ describe("archive: dimensioner prune", () => {
         const wrong = await runChild(script, args);
         assert.deepEqual([wrong.code, wrong.stdout], [2, ""], args.join(" "));
       }
-      const young = await runChild(script, [root, "--older-than", "90d"]);
+      const young = await runChild(script, [root, "--older-than", "90d", "--database", databaseOf(root)]);
       assert.deepEqual(
         [young.code, young.stdout],
         [0, "0 packages deleted (0 byte); 0 on hold, 0 kept, 0 failed\n"],

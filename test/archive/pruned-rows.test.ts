@@ -13,18 +13,19 @@ import {
 } from "../../src/index.ts";
 import type { VerifyReport } from "../../src/model/archive-reports.ts";
 import { rejectsWith, withFolder } from "../media/support.ts";
-import { copiesOfArchive, fillArchive } from "./packages.ts";
+import { copiesOfArchive, fillArchive, keepingRows } from "./packages.ts";
 import { storeIn } from "./store.ts";
 
-describe("archive: packages that were deleted by age without the database, whose rows stay", () => {
+describe("archive: packages that were deleted by age by a run that was killed before it removed their rows", () => {
   const archive = copiesOfArchive(["m0", "m1", "m2", "m3"]);
   const ofOrder = { by: "reference", value: "ORDER-1" } as const;
 
-  /** Deletes by age the packages before this one, as the command does without --database. */
+  /** Deletes by age the packages before this one, and is killed before their rows are removed. */
   const pruneBefore = async (root: string, database: string, kept: string): Promise<void> => {
     const all = await findPackages(root, { database, by: "all" });
     const archivedAt = all.find(({ location }) => location === kept)?.archivedAtUtc;
-    const { deleted } = await pruneArchive(root, { before: new Date(archivedAt ?? assert.fail(kept)) });
+    const before = new Date(archivedAt ?? assert.fail(kept));
+    const { deleted } = await keepingRows(database, () => pruneArchive(root, { before, database }));
     assert.ok(deleted > 0);
   };
   /** Deletes the first package by age. */
@@ -69,7 +70,7 @@ describe("archive: packages that were deleted by age without the database, whose
         held.map(({ location, hold }) => [location, hold?.reason]),
         there.map((path) => [path, "claim"]),
       );
-      assert.equal((await pruneArchive(root, { before: new Date(Date.now() + 1_000) })).deleted, 0);
+      assert.equal((await pruneArchive(root, { before: new Date(Date.now() + 1_000), database })).deleted, 1);
       const released = await releasePackages(root, { ...one, reason: "settled" });
       assert.deepEqual(
         released.map(({ hold }) => hold),

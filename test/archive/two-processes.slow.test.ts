@@ -65,7 +65,7 @@ describe("archive: two processes, each with a database of its own, in one folder
           );
         }
         assert.deepEqual(await workFolders(root), []);
-        assert.deepEqual((await readdir(join(root, ".dimensioner-archive"))).sort(), ["work"]);
+        assert.deepEqual((await readdir(join(root, ".dimensioner-archive"))).sort(), ["log", "work"]);
       });
     } finally {
       await sim.close();

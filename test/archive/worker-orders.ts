@@ -12,8 +12,7 @@ import type { Choose, Scheduler, SimulatedProcess } from "./scheduler.ts";
 import { BucketDisk } from "../../src/vault/bucket/bucket-disk.ts";
 import { BucketFiles } from "../../src/vault/files/bucket-files.ts";
 import type { Statement } from "../../src/database/database.ts";
-import { plainDisk } from "../../src/vault/archive-disk.ts";
-import { assertLogged } from "./logged.ts";
+import { assertLogged, eventsOf, readLogged } from "./logged.ts";
 import { tidyBucket } from "./tidy-bucket.ts";
 import { readObjects, ScheduledBucket, type MemoryObjects } from "./memory-bucket.ts";
 import { intentOf, mediumOf, readPackages } from "./support.ts";
@@ -208,11 +207,12 @@ class WorkerRun {
       [...packages.keys()].toSorted(),
       "one row of each package",
     );
-    const disk =
+    const objects = [...(this.#objects ?? [])].filter(([key]) => key.startsWith(".dimensioner-archive/log/"));
+    const events =
       this.#objects === undefined
-        ? plainDisk
-        : new BucketDisk(new ScheduledBucket(this.#objects, this.#scheduler, { hasEnded: false }));
-    await assertLogged(this.#objects === undefined ? this.#root : "/", disk, packages.keys());
+        ? await readLogged(this.#root)
+        : eventsOf(objects.map(([, { body }]) => String(body)));
+    assertLogged(events, packages.keys());
     if (this.#objects === undefined) {
       await this.#checkWork();
     }

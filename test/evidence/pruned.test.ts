@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { pruneArchive } from "../../src/index.ts";
-import { fillArchive } from "../archive/packages.ts";
+import { fillArchive, keepingRows } from "../archive/packages.ts";
+import { databaseOf } from "../archive/store.ts";
 import { withFolder } from "../media/support.ts";
 import { packagesOf, withPage } from "./support.ts";
 
@@ -12,7 +13,7 @@ interface Shown {
   readonly archivedAtUtc: string;
 }
 
-describe("a package that was deleted by age without the database, on the evidence page", () => {
+describe("a package that was deleted by age by a run that was killed before it removed its row, on the evidence page", () => {
   it("is not there any more, and does not keep the others from being exported", () =>
     withFolder(async (root) => {
       await fillArchive(root, ["a1", "a2"]);
@@ -26,7 +27,9 @@ describe("a package that was deleted by age without the database, on the evidenc
         };
         const [kept, gone] = await shown();
         const id = gone?.packageId ?? "";
-        await pruneArchive(root, { before: new Date(kept?.archivedAtUtc ?? "") });
+        const database = databaseOf(root);
+        const before = new Date(kept?.archivedAtUtc ?? "");
+        await keepingRows(database, () => pruneArchive(root, { before, database }));
         assert.deepEqual(await shown(), [kept]);
         const both = await exported([id, kept?.packageId ?? ""]);
         assert.deepEqual([both.status, (await both.text()).includes('"verdict": "ok"')], [200, true]);

@@ -40,7 +40,7 @@ const uses: Readonly<Record<string, string>> = {
   "an archive is verified":
     "const { verdict } = await verifyArchive('/x', { database: ['/y'], onFinding: ({ kind }: Finding) => kind }); verdict === 'ok';",
   "an archive is pruned":
-    "const { rowsKept } = await pruneArchive('/x', { before: new Date(), dryRun: true }); rowsKept?.length;",
+    "const { leftoversKept } = await pruneArchive('/x', { before: new Date(), database: '/y' }); leftoversKept?.length;",
   "an index is rebuilt": "(await rebuildIndex('/x', { database: '/y' })).movedTo?.length;",
   "an error is told by its code":
     "const error: unknown = 0; if (isRetryable(error)) { const code: ErrorCode = error.code; code; }",

@@ -4,6 +4,7 @@ import type { LogLine } from "../../database/log-table.ts";
 import { holdName, manifestFileName } from "../archive-disk.ts";
 import { type BucketDisk, keyOf } from "../bucket/bucket-disk.ts";
 import { BucketFile } from "../bucket/bucket-file.ts";
+import { markArchive } from "../bucket/mark-archive.ts";
 import { logParts, nameOfBatch, textOfLines } from "../log/log-files.ts";
 import { openPlain } from "../packages/package-files.ts";
 import type { Objects } from "../s3/bucket.ts";
@@ -17,6 +18,7 @@ export class BucketFiles implements ArchiveFiles {
   readonly kind = "s3";
   readonly disk: BucketDisk;
   readonly root: string;
+  #isMarked = false;
 
   /** `root` is the prefix of the archive as a path. */
   constructor(disk: BucketDisk, root: string) {
@@ -66,7 +68,18 @@ export class BucketFiles implements ArchiveFiles {
     await this.write(join(path, name), Buffer.concat(records.map(encodeLine)));
   }
 
+  /**
+   * Says in the bucket that an archive is here, before anything of it is: its packages do not belong to one around it. Once for each process.
+   */
+  async mark(): Promise<void> {
+    if (!this.#isMarked) {
+      await markArchive(this.bucket, keyOf(this.root));
+      this.#isMarked = true;
+    }
+  }
+
   async appendLog(store: string, _writer: string, lines: readonly LogLine[]): Promise<void> {
+    await this.mark();
     const name = nameOfBatch(lines[0]?.n ?? 0, lines.at(-1)?.n ?? 0);
     await this.write(join(this.root, ...logParts, store, name), textOfLines(lines));
   }

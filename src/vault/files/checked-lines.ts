@@ -1,15 +1,16 @@
 import { constants } from "node:fs";
+import type { FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { ProblemError, phrase } from "../../errors/interpolation.ts";
 import { listLimits, parseJson } from "../../model/parse-json.ts";
-import { type ArchiveDisk, type ReadDisk, type ReadFile, namesIn, writeWhole } from "../archive-disk.ts";
+import { type ArchiveDisk, type ReadDisk, type ReadFile, isAbsent, namesIn, writeWhole } from "../archive-disk.ts";
 import { openPlain } from "../packages/package-files.ts";
 
 const newline = 0x0a;
 /** Reads and appends; what a link leads to is not written to. */
 const appending =
-  constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+  constants.O_RDWR | constants.O_APPEND | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 const readBytes = 1024 * 1024;
 /** The longest line that this package writes; a longer one is damage, and must not fill the memory. */
 const longestLineBytes = 16 * 1024 * 1024;
@@ -22,12 +23,28 @@ export function encodeLine(record: object): Buffer {
 
 /** Adds lines to a file, which is created if it is missing; resolves when they are on the disk. */
 export async function addLines(path: string, records: readonly object[], disk: ArchiveDisk): Promise<void> {
-  await appendText(path, Buffer.concat(records.map(encodeLine)), disk);
+  await appendText(path, Buffer.concat(records.map(encodeLine)), disk, true);
 }
 
-/** The same for lines that are written already, each with its end. */
-export async function appendText(path: string, lines: Buffer, disk: ArchiveDisk): Promise<void> {
-  const file = await disk.open(path, appending);
+/**
+ * The same for lines that are written already, each with its end. Returns false, and does nothing, if the file is not there and is not to
+ * be made.
+ */
+export async function appendText(
+  path: string,
+  lines: Buffer,
+  disk: ArchiveDisk,
+  isToMake = false,
+): Promise<boolean> {
+  let file: FileHandle;
+  try {
+    file = await disk.open(path, isToMake ? appending | constants.O_CREAT : appending);
+  } catch (error) {
+    if (!isToMake && isAbsent(error)) {
+      return false;
+    }
+    throw error;
+  }
   try {
     const { size } = await file.stat();
     // Ends a line that a kill has interrupted.
@@ -38,6 +55,7 @@ export async function appendText(path: string, lines: Buffer, disk: ArchiveDisk)
   } finally {
     await file.close();
   }
+  return true;
 }
 
 /** How the names of the objects of a bucket's log begin. `at`: ISO 8601, UTC. */

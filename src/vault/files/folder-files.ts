@@ -94,13 +94,14 @@ export class FolderFiles implements ArchiveFiles {
 
   async appendLog(store: string, writer: string, lines: readonly LogLine[]): Promise<void> {
     const folder = join(this.root, ...logParts, store);
-    await this.#makeFolder(folder);
     const path = join(folder, `${writer}${logEnd}`);
-    const isNew = !(await exists(path, this.disk));
-    await appendText(path, textOfLines(lines), this.disk);
-    if (isNew) {
-      await syncFolder(folder, this.disk, diskFacts);
+    const text = textOfLines(lines);
+    if (await appendText(path, text, this.disk)) {
+      return;
     }
+    await this.#makeFolder(folder);
+    await appendText(path, text, this.disk, true);
+    await syncFolder(folder, this.disk, diskFacts);
   }
 
   /** Moves it away in one step first, so that a kill leaves no incomplete package under its name. */

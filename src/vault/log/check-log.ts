@@ -2,7 +2,7 @@
 import type { Row } from "../../database/database.ts";
 import type { LogLine } from "../../database/log-table.ts";
 import type { ArchiveNote, Finding, Unchecked } from "../../model/archive-reports.ts";
-import { manifestFileName } from "../archive-disk.ts";
+import { holdFileName, manifestFileName } from "../archive-disk.ts";
 import type { CheckParts, SeenPackages } from "../seen-packages.ts";
 import { loadManifestWithin, sayUnreadable } from "../walk.ts";
 import { logParts, storesWithLog } from "./log-files.ts";
@@ -15,6 +15,8 @@ export interface LogInDatabase {
   readonly store: string;
   /** Its lines from a number on, some at a time. */
   lines(from: number): AsyncGenerator<readonly LogLine[]>;
+  /** Whether a job is about to note a package, or one that was killed would. */
+  isKnown(one: { readonly job: string; readonly sha256: string; readonly path: string }): Promise<boolean>;
 }
 
 interface LogChecks {
@@ -69,8 +71,12 @@ export class LogCheck {
       unchecked.push({ kind: "no-log", path: below.slice(0, -1), problem });
       return [];
     }
-    yield* checkUnknown(this.#parts);
+    yield* checkUnknown(this.#parts, databases, unchecked);
     yield* checkMissing(this.#parts, below);
+    yield* checkHolds(
+      this.#parts.seen,
+      this.#logs.flatMap(({ replayed }) => [...replayed.log.held.keys()]),
+    );
     notes.push(...(await noteKept(this.#parts.seen)));
     return this.#logs.map(({ replayed }) => replayed.log);
   }
@@ -90,6 +96,22 @@ async function resultOf(replay: LogReplay): Promise<Replayed> {
       return { log: step.value, findings };
     }
     findings.push(step.value);
+  }
+}
+
+/** Packages whose file and log disagree on whether they are on hold. */
+const disagreeing = `SELECT seen_order, path, has_hold FROM seen
+  WHERE seen_order > ? AND has_hold <> (job IN (SELECT value FROM json_each(?)))
+    AND job IN (SELECT package_id FROM logged) ORDER BY seen_order LIMIT ?`;
+
+/** The log decides; the file is for people, who must not be told otherwise. */
+async function* checkHolds(seen: SeenPackages, held: readonly string[]): AsyncGenerator<Finding> {
+  for await (const row of seen.pages(disagreeing, [JSON.stringify(held)])) {
+    const problem =
+      row["has_hold"] === 1
+        ? `${holdFileName} is here, and the log does not say that the package is on hold: somebody has put it there, or a release was interrupted`
+        : `the log says that the package is on hold, and its ${holdFileName} is gone: hold it once more, or release it`;
+    yield { kind: "hold", path: String(row["path"]), problem };
   }
 }
 
@@ -117,21 +139,47 @@ const unknown = `SELECT seen_order, path, sha256, job FROM seen
     SELECT 1 FROM logged WHERE logged.sha256 = seen.sha256 AND logged.path = seen.path)
   ORDER BY seen_order LIMIT ?`;
 
-async function* checkUnknown({ seen }: Pick<CheckParts, "seen">): AsyncGenerator<Finding> {
+async function* checkUnknown(
+  { seen }: Pick<CheckParts, "seen">,
+  databases: readonly LogInDatabase[],
+  unchecked: Unchecked[],
+): AsyncGenerator<Finding> {
+  const waiting: string[] = [];
   for await (const row of seen.pages(unknown)) {
-    const [path, sha256] = [String(row["path"]), String(row["sha256"])];
+    const [path, sha256, job] = [String(row["path"]), String(row["sha256"]), String(row["job"])];
     const [there] = await seen.select("SELECT path, sha256 FROM logged WHERE package_id = ? OR path = ? LIMIT 1", [
-      String(row["job"]),
+      job,
       path,
     ]);
-    yield explainUnknown(path, sha256, there);
+    const isWaiting =
+      there === undefined && (await isAny(databases, (one) => one.isKnown({ job, sha256, path })));
+    if (isWaiting) {
+      waiting.push(path);
+    } else {
+      yield explainUnknown(path, sha256, there);
+    }
   }
+  const [first] = waiting;
+  if (first !== undefined) {
+    const count = waiting.length === 1 ? "1 package is" : `${waiting.length} packages are`;
+    const problem = `${count} not in the log yet: their jobs are at work, or were killed, and the next start of their store adds the lines`;
+    unchecked.push({ kind: "not-logged-yet", path: first, problem });
+  }
+}
+
+async function isAny<T>(all: readonly T[], is: (one: T) => Promise<boolean>): Promise<boolean> {
+  for (const one of all) {
+    if (await is(one)) {
+      return true;
+    }
+  }
+  return false;
 }
 
 function explainUnknown(path: string, sha256: string, there: Row | undefined): Finding {
   if (there === undefined) {
     const problem =
-      "the log does not know this package: somebody has put it there, or it was placed a moment ago and the next start of its store adds its line";
+      "the log does not know this package: somebody has put it there, or its store was killed when it had placed it, and the next start adds its line";
     return { kind: "not-logged", path, problem };
   }
   if (there["sha256"] === sha256) {
@@ -142,10 +190,10 @@ function explainUnknown(path: string, sha256: string, there: Row | undefined): F
   return { kind: "changed", path: path === "" ? manifestFileName : `${path}/${manifestFileName}`, problem };
 }
 
-/** Packages that a log names and does not say were deleted, and that were not seen where it has them. */
+/** Packages that a log names and does not say were deleted, and that were not seen. One that was moved was said to be. */
 const missing = `SELECT package_id, path, sha256 FROM logged
   WHERE package_id > ? AND pruned_n IS NULL AND substr(path, 1, ?) = ? AND NOT EXISTS (
-    SELECT 1 FROM seen WHERE seen.path = logged.path)
+    SELECT 1 FROM seen WHERE seen.path = logged.path OR seen.sha256 = logged.sha256)
   ORDER BY package_id LIMIT ?`;
 
 const atOnce = 500;

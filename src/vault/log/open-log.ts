@@ -25,29 +25,32 @@ export async function publishLeftLog({ table, files }: OpenedLog): Promise<void>
 }
 
 /**
- * Opens the log of a store for a worker that archives. A database that is older than the log beside the packages, such as one that was
- * restored from a backup, takes the later lines from there; a database whose lines are other ones is refused: ERR_STORE. Says in the log that
- * the worker has opened it.
+ * To be called before a line is added. A database that is older than the log beside the packages, such as one that was restored from a
+ * backup, takes the later lines from there, or two lines would have one number; a database whose lines are other ones is refused:
+ * ERR_STORE. It is done once for each process; as long as the packages cannot be reached, it rejects with ERR_STORE or the system's error.
  */
-export async function openLog(
-  log: OpenedLog,
-  { database, worker, databaseName }: { readonly database: Database; readonly worker: string; readonly databaseName: string },
-): Promise<void> {
-  const { table, files } = log;
-  await catchUp(log, database, databaseName);
-  const at = new Date().toISOString();
-  const { name, version } = packageVersion();
-  const isEmpty = { sql: "(SELECT size FROM log_head) = 0", values: [] };
-  await database.transaction([
-    lockLog,
-    ...table.append(entryOf({ what: "begun", at, store: table.store }), isEmpty),
-    ...table.append(entryOf({ what: "opened", at, worker, software: `${name} ${version}` })),
-  ]);
-  await publishLog({ table, files });
-  await publishLeftLog({ table, files });
+export async function readyLog(log: OpenedLog, database: Pick<Database, "transaction">): Promise<void> {
+  const { table } = log;
+  await table.ready(async () => {
+    await catchUp(log, database);
+    const begun = entryOf({ what: "begun", at: new Date().toISOString(), store: table.store });
+    const isEmpty = { sql: "(SELECT size FROM log_head) = 0", values: [] };
+    await database.transaction([lockLog, ...table.append(begun, isEmpty)]);
+  });
 }
 
-async function catchUp({ table, files }: OpenedLog, database: Database, databaseName: string): Promise<void> {
+/** Opens the log for a worker that archives, says so in it, and puts beside the packages what a kill has left. Rejects as `readyLog` does. */
+export async function openLog(log: OpenedLog, database: Database, worker: string): Promise<void> {
+  await readyLog(log, database);
+  const at = new Date().toISOString();
+  const { name, version } = packageVersion();
+  const opened = entryOf({ what: "opened", at, worker, software: `${name} ${version}` });
+  await database.transaction([lockLog, ...log.table.append(opened)]);
+  await publishLog(log);
+  await publishLeftLog(log);
+}
+
+async function catchUp({ table, files }: OpenedLog, database: Pick<Database, "transaction">): Promise<void> {
   const { root, disk } = files;
   const ends = await lastLines(root, table.store, disk);
   if (ends.length === 0) {
@@ -64,7 +67,7 @@ async function catchUp({ table, files }: OpenedLog, database: Database, database
   const refuse = (n: number): never => {
     const facts = { surface: "store", operation: "open" } as const;
     const path = files.addressOf([...logParts, table.store].join("/"));
-    throw new DimensionerError("logDiffers", facts, { path, name: databaseName, count: n });
+    throw new DimensionerError("logDiffers", facts, { path, count: n });
   };
   const lines = new Map(known.map(lineOf).map(({ n, line }) => [n, line]));
   for (const { n, line } of ends) {

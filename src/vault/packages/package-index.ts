@@ -58,16 +58,9 @@ export class PackageIndex {
     return found;
   }
 
-  /**
-   * Returns the package that the next manifest names: the last one of this store or, in a new database, the newest one
-   * that a rebuild has found.
-   */
-  async last(storeId: string): Promise<IndexedPackage | undefined> {
-    const last = await this.#lastOf(storeId);
-    if (last !== undefined) {
-      return last;
-    }
-    const [newest] = await this.#select("ORDER BY archived_at DESC, package_id DESC LIMIT 1", []);
+  /** Returns the package that came into the index last. */
+  async last(): Promise<IndexedPackage | undefined> {
+    const [newest] = await this.#select("ORDER BY indexed_order DESC LIMIT 1", []);
     return newest;
   }
 
@@ -75,7 +68,7 @@ export class PackageIndex {
    * Returns the ends of the chains of this database that no package names: that of the store, or one for each worker. The newest
    * comes last. To compare all packages with one another would take too long.
    */
-  async ends(storeId: string): Promise<readonly IndexedPackage[]> {
+  async ends(_storeId: string): Promise<readonly IndexedPackage[]> {
     const [workers = []] = await this.#database.transaction([{ sql: "SELECT worker_id FROM workers" }]);
     const ends: IndexedPackage[] = [];
     for (const worker of workers) {
@@ -85,7 +78,7 @@ export class PackageIndex {
         ends.push(end);
       }
     }
-    const last = ends.length === 0 ? await this.last(storeId) : undefined;
+    const last = ends.length === 0 ? await this.last() : undefined;
     return last === undefined ? ends.toSorted(byTime) : [last];
   }
 

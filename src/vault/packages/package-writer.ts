@@ -44,8 +44,6 @@ export interface PackageContent extends Completeness {
   readonly intent: IntentFacts;
   readonly texts: IntentTexts;
   readonly items: readonly StoredItem[];
-  /** The last package that the store archived before. */
-  readonly previous: PlacedPackage | null;
   /** The package that this one supplements. */
   readonly supplements: PlacedPackage | null;
 }
@@ -87,7 +85,7 @@ export class PackageWriter {
     return { manifest, file: describe(manifestFileName, text) };
   }
 
-  #manifest({ intent, texts, previous, supplements, ...content }: PackageContent): Manifest {
+  #manifest({ intent, texts, supplements, ...content }: PackageContent): Manifest {
     const { measuredBy } = intent;
     return {
       schemaVersion: 1,
@@ -129,7 +127,7 @@ export class PackageWriter {
       items: [...content.items],
       measurement: describe(measurementFileName, texts.measurement),
       raw: describe(rawFileName, texts.raw),
-      previous: previous === null ? null : manifestOf(previous),
+      previous: null,
     };
   }
 }

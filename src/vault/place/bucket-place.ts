@@ -8,7 +8,6 @@ import type { Worker } from "../../database/worker-lease.ts";
 import { diskFacts, manifestFileName, type ArchiveDisk } from "../archive-disk.ts";
 import { keyOf } from "../bucket/bucket-disk.ts";
 import { copyFile } from "../bucket/copy-file.ts";
-import { markArchive } from "../bucket/mark-archive.ts";
 import type { BucketFiles } from "../files/bucket-files.ts";
 import type { PlacedPackage } from "../packages/intent.ts";
 import { filesOf, type Manifest } from "../packages/manifest.ts";
@@ -56,7 +55,6 @@ export class BucketPlace implements PackagePlace {
   readonly #disk: ArchiveDisk;
   readonly #retainDays: number;
   readonly #unfinished = new Map<string, Upload>();
-  #isMarked = false;
 
   constructor(files: BucketFiles, { location, disk, database, worker }: BucketPlaceParts) {
     this.files = files;
@@ -97,10 +95,7 @@ export class BucketPlace implements PackagePlace {
 
   async prepare(sealed: SealedFiles): Promise<PreparedPackage> {
     const { job, files } = sealed;
-    if (!this.#isMarked) {
-      await markArchive(this.files.bucket, keyOf(this.files.root));
-      this.#isMarked = true;
-    }
+    await this.files.mark();
     const upload = this.#uploadOf(sealed);
     const { location, sent } = upload;
     await this.#uploads.begin(job, location);

@@ -1,0 +1,111 @@
+import assert from "node:assert/strict";
+import { appendFile, cp, readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { holdPackages, pruneArchive, releasePackages } from "../../src/index.ts";
+import { sha256Of } from "../../src/model/sha256.ts";
+import { entryOf, readEvent } from "../../src/vault/log/events.ts";
+import { rowsIn } from "../support/rows.ts";
+import { changeDatabase, copiesOfArchive, verify } from "./packages.ts";
+
+/** What somebody does who may write to the folder of packages, and who knows how everything is written. */
+describe("archive: what a forger changes in the folder of packages", () => {
+  const archive = copiesOfArchive(["m0", "m1", "m2"], () => ({ measurement: '{"length":15.5}' }));
+  const [first, second] = ["2026-11-02/ORDER-1-m0", "2026-11-02/ORDER-1-m1"];
+
+  /** The file of the log, and its lines. */
+  async function logIn(root: string): Promise<{ readonly file: string; readonly lines: string[] }> {
+    const folder = join(root, ".dimensioner-archive/log");
+    const [store = ""] = await readdir(folder);
+    const [name = ""] = await readdir(join(folder, store));
+    const file = join(folder, store, name);
+    return { file, lines: (await readFile(file, "utf8")).trimEnd().split("\n") };
+  }
+
+  /** Rewrites the lines of the log that are about a package. */
+  async function rewriteLog(root: string, path: string, change: (line: string) => string): Promise<void> {
+    const { file, lines } = await logIn(root);
+    const changed = lines.map((line) => (line.includes(`"path":"${path}"`) ? change(line) : line));
+    await writeFile(file, `${changed.join("\n")}\n`);
+  }
+
+  async function shorten(root: string, path: string): Promise<readonly [before: string, after: string]> {
+    const folder = join(root, path);
+    const [measurement, manifest] = ["measurement.json", "manifest.json"].map((name) => join(folder, name));
+    assert.ok(measurement !== undefined && manifest !== undefined);
+    const [text, described] = [await readFile(measurement, "utf8"), await readFile(manifest, "utf8")];
+    const changed = text.replace("15.5", "1.55");
+    await writeFile(measurement, changed);
+    const now = described.replace(sha256Of(text), sha256Of(changed)).replace("15.5", "1.55");
+    await writeFile(manifest, now);
+    return [sha256Of(described), sha256Of(now)];
+  }
+
+  it("is noticed if it is a package that he has deleted", () =>
+    archive.withArchive(async (root) => {
+      await rm(join(root, first), { recursive: true });
+      for (const database of [undefined, null]) {
+        assert.ok((await verify(root, database)).said.includes(`missing-package ${first}`));
+      }
+    }));
+
+  it("is noticed if he adds a line that says that a package on hold was deleted", () =>
+    archive.withArchive(async (root, database) => {
+      await holdPackages(root, { database, by: "transactionId", value: "m0", reason: "claim" });
+      const { file, lines } = await logIn(root);
+      const archived = lines.map((line) => readEvent(line.replace(/^\d+ /, "")));
+      const one = archived.find((event) => event?.what === "archived" && event.path === first);
+      assert.ok(one?.what === "archived");
+      const at = new Date(Date.now() + 1_000).toISOString();
+      const { package: id, path, sha256 } = one;
+      const event = { what: "pruned", at, package: id, path, sha256, transactionId: "m0", before: at } as const;
+      const numbers = (await Promise.all((await readdir(join(file, ".."))).map((name) => readFile(join(file, "..", name), "utf8"))))
+        .flatMap((text) => [...text.matchAll(/^(\d+) /gm)].map(([, n]) => Number(n)));
+      await appendFile(file, `${Math.max(...numbers) + 1} ${entryOf(event).line}\n`);
+      await rm(join(root, first), { recursive: true });
+      const { findings } = await verify(root, null);
+      assert.ok(findings.some(({ problem }) => problem.endsWith("was deleted while it was on hold")));
+      const known = await verify(root);
+      assert.ok(known.said.some((one) => one.startsWith("database ")), "the database does not have the line");
+    }));
+
+  it("is noticed if he removes the file of a hold, which does not end it", () =>
+    archive.withArchive(async (root, database) => {
+      await holdPackages(root, { database, by: "transactionId", value: "m0", reason: "claim" });
+      assert.deepEqual((await verify(root)).said, []);
+      await rm(join(root, first, "hold.json"));
+      assert.deepEqual((await verify(root)).said, [`hold ${first}`]);
+      const { held } = await pruneArchive(root, { before: new Date(), database });
+      assert.equal(held, 1);
+      await writeFile(join(root, first, "hold.json"), "{}");
+      await releasePackages(root, { database, by: "transactionId", value: "m0", reason: "settled" });
+      assert.deepEqual((await verify(root)).said, ["no-packages "].slice(1));
+    }));
+
+  it("is noticed if he writes another figure, also with all that is computed from it", () =>
+    archive.withArchive(async (root, file) => {
+      const [before, after] = await shorten(root, first);
+      assert.ok((await verify(root, null)).said.includes(`changed ${first}/manifest.json`));
+      await rewriteLog(root, first, (line) => line.replace(before, after));
+      assert.ok((await verify(root)).findings.some(({ kind, problem }) => kind === "log" && /one of the two/.test(problem)));
+      changeDatabase(file, `UPDATE log SET line = replace(line, '${before}', '${after}')`);
+      // Who may write to both is found out by a checkpoint or a time stamp only.
+      assert.ok(rowsIn(file, "SELECT * FROM log").length > 0);
+    }));
+
+  it("is noticed if it is a package that he has added", () =>
+    archive.withArchive(async (root) => {
+      await cp(join(root, second), join(root, "2026-11-02/ORDER-2"), { recursive: true });
+      const manifest = join(root, "2026-11-02/ORDER-2/manifest.json");
+      const other = (await readFile(manifest, "utf8")).replace(/"job": "[^"]+"/, '"job": "made up"');
+      await writeFile(manifest, other.replace(/"store": "[^"]+"/, '"store": "made up"'));
+      assert.ok((await verify(root, null)).said.includes("not-logged 2026-11-02/ORDER-2"));
+    }));
+
+  it("is noticed if lines of the log are gone", () =>
+    archive.withArchive(async (root) => {
+      const { file, lines } = await logIn(root);
+      await writeFile(file, `${lines.filter((_, index) => index !== 2).join("\n")}\n`);
+      const { findings } = await verify(root, null);
+      assert.ok(findings.some(({ kind, problem }) => kind === "log" && problem.endsWith("is missing")));
+    }));
+});
