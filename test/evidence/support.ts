@@ -56,7 +56,7 @@ export async function withPageOf(
 ): Promise<void> {
   const databaseLocation = { kind: "file", file: databaseOf(root) } as const;
   const leased = new LeasedStore(() => new Store(databaseLocation, filesLocation, newDatabases()));
-  const { database } = await leased.open();
+  const { database, log } = await leased.open();
   const problems: unknown[] = [];
   const holds = new Map<string, () => Promise<void>>();
   const hold = (operation: string): Held => {
@@ -75,6 +75,7 @@ export async function withPageOf(
       await holds.get(operation)?.();
       return {
         database,
+        log,
         files: await leased.openFiles(filesLocation),
         operation,
         databaseLocation,
