@@ -22,10 +22,25 @@ export const properties = {
   store: { kind: "config", of: "dimensioner-store", icon: "database", required: "problem.store" },
   action: {
     kind: "choice",
-    of: ["find", "missing", "verify", "hold", "release", "export", "prune", "timestamp", "state", "msg"],
+    of: [
+      "find",
+      "missing",
+      "verify",
+      "hold",
+      "release",
+      "export",
+      "prune",
+      "timestamp",
+      "checkpoint",
+      "state",
+      "msg",
+    ],
     default: "find",
     icon: "cog",
-    tips: { key: "tip", of: ["missing", "verify", "hold", "export", "prune", "timestamp", "state"] },
+    tips: {
+      key: "tip",
+      of: ["missing", "verify", "hold", "export", "prune", "timestamp", "checkpoint", "state"],
+    },
   },
   /** What the value is. */
   by: {

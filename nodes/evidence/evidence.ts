@@ -11,6 +11,7 @@ import {
   type EvidenceRequest,
   LeasedStore,
   Turns,
+  checkpointOf,
   exportEvidence,
   languageFor,
   prune,
@@ -161,6 +162,13 @@ export default function (RED: NodeAPI): void {
           const made = await timestamp(RED, request, job, settings, this.credentials?.password);
           status.say("done", made.alreadyStamped ? "alreadyStamped" : "stamped");
           msg.payload = made;
+          return [msg];
+        }
+        case "checkpoint": {
+          const { text, checkpoint } = await checkpointOf(request);
+          status.say("done", "checkpoint", { count: checkpoint.logSize });
+          msg.payload = text;
+          msg["checkpoint"] = checkpoint;
           return [msg];
         }
         case "state": {

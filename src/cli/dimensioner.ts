@@ -30,8 +30,12 @@ const verbs: Readonly<Record<string, { readonly summary: string; readonly load: 
     load: async () => (await import("./rebuild.ts")).rebuild,
   },
   timestamp: {
-    summary: "has the newest package time-stamped",
+    summary: "has the log of a store time-stamped, and with it all packages",
     load: async () => (await import("./timestamp.ts")).timestamp,
+  },
+  checkpoint: {
+    summary: "prints a checkpoint of the log of a store, to keep elsewhere",
+    load: async () => (await import("./checkpoint.ts")).checkpoint,
   },
 };
 

@@ -93,7 +93,7 @@ exported; 130 stopped with Ctrl+C.`,
               onProgress,
               signal,
             }),
-          signal,
+          { roots: values["timestamp-roots"], signal },
         );
         for (const finding of verification.findings) {
           await onFinding(finding);

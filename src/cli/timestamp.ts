@@ -5,6 +5,7 @@ import {
   namedStore,
   required,
   rootsOption,
+  sayCount,
   storeText,
   withFindings,
 } from "./command-line.ts";
@@ -12,9 +13,9 @@ import {
 export const timestamp = defineVerb({
   name: "timestamp",
   usage: ["STORE --server <url> [--database <file>] [--timestamp-roots <file>] [--json]"],
-  description: `Has a time stamp server (RFC 3161) sign the SHA-256 of the newest manifest of a store, and keeps the time stamp in
-.dimensioner-archive/timestamps. As each manifest names the one before it, the time stamp shows that all packages up to the newest one
-existed then, as they are. Only the SHA-256 is sent. You can run it while Node-RED is writing.
+  description: `Has a time stamp server (RFC 3161) sign a checkpoint of a store's log: one hash over all of its lines, and so over all packages.
+The time stamp shows that they existed then, as they are, and is kept in .dimensioner-archive/timestamps. Only a SHA-256 is sent. You can
+run it while Node-RED is writing.
 
 If the server asks for a user name and a password, set the environment variables DIMENSIONER_TIMESTAMP_USER and
 DIMENSIONER_TIMESTAMP_PASSWORD.
@@ -30,7 +31,7 @@ ${storeText}`,
     proxy: { type: "string", value: "<url>", help: "the proxy on the way to the server" },
   },
   examples: ["timestamp store.json --server https://freetsa.org/tsr --timestamp-roots freetsa.pem"],
-  exitCodes: "0 the newest manifest is time-stamped, 2 it is not, 130 stopped with Ctrl+C.",
+  exitCodes: "0 the log is time-stamped, 2 it is not, 130 stopped with Ctrl+C.",
   async run(values, positionals, signal) {
     const { address, name, database } = await namedStore(positionals);
     await withFindings(
@@ -45,13 +46,17 @@ ${storeText}`,
           password: process.env["DIMENSIONER_TIMESTAMP_PASSWORD"],
           signal,
         }),
-      ({ package: path, signer, root, atUtc, location, alreadyStamped }) => {
+      ({ logSize, packages, signer, root, atUtc, location, alreadyStamped }) => {
         const checked =
           root === null
             ? "not checked against a root certificate: give --timestamp-roots"
             : `root certificate: “${root}”`;
         const state = alreadyStamped ? "was time-stamped before" : "is time-stamped";
-        return [`${path} ${state}: ${atUtc}, signed by “${signer}” (${checked})`, `kept in ${location}`];
+        const first = `${sayCount(packages, "package")} for the first time`;
+        return [
+          `the log with ${sayCount(logSize, "line")} ${state}, ${first}: ${atUtc}, signed by “${signer}” (${checked})`,
+          `kept in ${location}`,
+        ];
       },
     );
     return 0;

@@ -15,17 +15,25 @@ const exitCodes: Readonly<Record<Verdict, number>> = { ok: 0, wrong: 1, unchecke
 
 export const verify = defineVerb({
   name: "verify",
-  usage: ["STORE [--database <file>]… [--timestamp-roots <file>] [--allow-incomplete] [--json]"],
+  usage: [
+    "STORE [--database <file>]… [--timestamp-roots <file>] [--checkpoint <file>]… [--allow-incomplete] [--json]",
+  ],
   description: `Verifies the packages of a store, of a subfolder of its packages, a single package, or the folder of an extracted
-export: each file against its manifest, each manifest against the next one, and that the folders contain nothing else. In an export, it
-checks the reports and the time stamps, too. With the store's database, it also finds packages that are missing, compares each row of the
-index with its package, and checks the database itself. It lists everything that it could not check. It only reads, and you can run it
+export: each file against its manifest, each manifest against the log, the log against its time stamps, and that the folders contain nothing
+else. In an export, it checks the reports, too. With the store's database, it also compares each row of the index with its package, and checks
+the database itself. It lists everything that it could not check. It only reads, and you can run it
 while Node-RED is writing.
 
 ${storeText}`,
   options: {
     database: { ...databaseOption, multiple: true },
     "timestamp-roots": rootsOption,
+    checkpoint: {
+      type: "string",
+      value: "<file>",
+      multiple: true,
+      help: "a checkpoint that was kept elsewhere: what it is of must not have changed since",
+    },
     "allow-incomplete": {
       type: "boolean",
       help: "do not report packages that were kept without all of their media",
@@ -42,6 +50,7 @@ checked, or this is not an archive, 130 stopped with Ctrl+C.`,
         const report = await verifyArchive(place, {
           database: values.database ?? database,
           timestampRoots: values["timestamp-roots"],
+          checkpoints: values.checkpoint,
           allowIncomplete: values["allow-incomplete"],
           signal,
           onProgress,

@@ -213,6 +213,7 @@ export const migrations: readonly (readonly string[])[] = [
     `CREATE INDEX log_package ON log (package_id, what) WHERE package_id IS NOT NULL`,
     `CREATE INDEX log_sha256 ON log (sha256) WHERE sha256 IS NOT NULL`,
     `CREATE INDEX log_transaction ON log (transaction_id) WHERE transaction_id IS NOT NULL`,
+    `CREATE INDEX log_stamped ON log (n) WHERE what = 'stamped'`,
     `CREATE TABLE log_head (size INTEGER NOT NULL)`,
     `INSERT INTO log_head VALUES (0)`,
     `CREATE TABLE log_writers (

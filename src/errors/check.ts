@@ -36,11 +36,11 @@ export const atLeastOne = rule(
   (value) => typeof value === "number" && Number.isSafeInteger(value) && value >= 1,
   phrase("oneOrMore"),
 );
-const texts = rule(
+export const aListOfTexts = rule(
   (value) => Array.isArray(value) && value.every((one) => typeof one === "string"),
   phrase("texts"),
 );
-export const aTextOrTexts: Rule = (value) => (typeof value === "string" ? undefined : texts(value));
+export const aTextOrTexts: Rule = (value) => (typeof value === "string" ? undefined : aListOfTexts(value));
 export const aDate = rule(
   (value) => value instanceof Date && !Number.isNaN(value.getTime()),
   phrase("instance", { name: "Date" }),
@@ -107,7 +107,7 @@ export const callOptions = anObject({
   onNoTerminals: aFunction,
   waitMs: milliseconds(0),
   contentType: aText,
-  expect: texts,
+  expect: aListOfTexts,
 });
 
 export const references = anObject({

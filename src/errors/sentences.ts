@@ -941,6 +941,11 @@ const stores = {
     text: "The log beside the packages (__path__) and the one in the database differ at line __count__. Nothing is archived. Run dimensioner verify with the database to see what was changed.",
     hint: "A database from a backup takes the later lines by itself. Here a line is another one.",
   },
+  logGap: {
+    code: "ERR_STORE",
+    text: "The log in the database lacks the line __count__: it was damaged or changed. Verify the archive to see what is wrong.",
+    hint: "The same log is beside the packages.",
+  },
   storeFull: {
     code: "ERR_STORE",
     text: "The disk is full: nothing was written to the database __path__. Free some space and try again.",
@@ -1018,11 +1023,11 @@ const stores = {
   timestampNothing: {
     code: "ERR_NOT_FOUND",
     text: "There is no package yet that could be time-stamped. Archive one first.",
-    hint: "The newest package of the store is time-stamped, and with it all packages before it.",
+    hint: "The log of the store is time-stamped, and with it all packages in it.",
   },
   timestampChanged: {
-    code: "ERR_FILE",
-    text: "The newest package, __path__, has changed since it was archived, so it was not time-stamped. Verify the archive to see what is wrong.",
+    code: "ERR_STORE",
+    text: "The log of the store is not the one that was time-stamped before: one of its first __count__ lines was changed, so it was not time-stamped. Verify the archive to see what is wrong.",
     hint: "Nothing was sent to the time stamp server.",
   },
   timestampServer: {

@@ -87,12 +87,13 @@ async function prune(
 async function verify(task: EvidenceTaskOf<"verify">, { onProgress, signal }: Work): Promise<EvidenceResult> {
   const { packages, most } = task;
   const { add, first } = collector<Finding>(most);
-  const options = { onFinding: add, onProgress, signal, timestampRoots: rootsOf(task) };
+  const options = { onFinding: add, onProgress, signal };
   const report =
     packages === null
       ? // Node-RED itself needs a core.
         await verifyArchive(task.files, {
           ...options,
+          timestampRoots: rootsOf(task),
           database: openable(task.database),
           mayUseThread: false,
         })

@@ -1,20 +1,23 @@
 import type { X509Certificate } from "node:crypto";
+import { type Row, lockLog } from "../database/database.ts";
 import { DimensionerError } from "../errors/dimensioner-error.ts";
+import { sha256Of } from "../model/sha256.ts";
 import type { TimestampResult } from "../model/shapes.ts";
 import { asFileError, stateFolderName } from "../vault/archive-disk.ts";
-import { type IndexedPackage, PackageIndex } from "../vault/packages/package-index.ts";
+import { type Checkpoint, type LogEvent, entryOf, readEvent, writeCheckpoint } from "../vault/log/events.ts";
+import { LogTree } from "../vault/log/log-tree.ts";
+import { publishLog } from "../vault/log/open-log.ts";
 import {
-  type KeptTimestamp,
-  TimestampFolder,
   keepTimestamp,
   locationOf,
+  nameOfTimestamp,
   readRoots,
-  timeOf,
+  timestampsOf,
 } from "../vault/timestamp-folder.ts";
-import { createRequest, readRequest } from "../vault/timestamp/token.ts";
+import { createRequest } from "../vault/timestamp/token.ts";
 import { type VerifiedTimestamp, verifyTimestamp } from "../vault/timestamp/verify.ts";
-import { type OpenedPackage, openPackage } from "./hold.ts";
-import { type EvidenceSource, leaveOutPruned } from "./packages.ts";
+import { verifyKept } from "../vault/timestamps.ts";
+import type { EvidenceSource } from "./packages.ts";
 
 /** What signs time stamps. */
 export interface TimestampAuthority {
@@ -34,15 +37,15 @@ export interface TimestampOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+type Stamped = LogEvent & { readonly what: "stamped" };
+
 /**
- * Has the newest manifest of a store time-stamped, and keeps the time stamp beside the packages. As each manifest names
- * the one before it by its SHA-256, the time stamp covers all of them. If several workers share the store, each has a
- * chain of its own: the end of each is time-stamped, and the time stamp of the newest is returned. Each is verified before it is
- * kept. A manifest that this server has already time-stamped is not sent again, unless the roots no longer accept that time
- * stamp. An end that was deleted because of its age is passed over; one that is gone or changed is an error after the others
- * were time-stamped.
+ * Has a checkpoint of a store's log time-stamped, and keeps the time stamp beside the packages: it covers all lines of the log so far, and
+ * so all packages in them. It is verified before it is kept. If nothing but time stamps and openings has come to the log since this
+ * server's last one, nothing is sent, unless the roots no longer accept that time stamp.
  *
- * Rejects with ERR_NOT_FOUND if there is no package, ERR_FILE, ERR_STORE, ERR_CONFIG, and the errors of the server.
+ * Rejects with ERR_NOT_FOUND if there is no package, ERR_FILE, ERR_STORE, ERR_CONFIG, and the errors of the server. ERR_STORE also if the
+ * log is not the one that was time-stamped before.
  */
 export async function makeTimestamp(
   source: EvidenceSource,
@@ -50,187 +53,148 @@ export async function makeTimestamp(
   { roots: rootsFile, signal }: TimestampOptions,
 ): Promise<TimestampResult> {
   const roots = await readRoots(rootsFile);
-  const ends = await findEnds(source);
-  const kept = new TimestampFolder(source.files.root, source.files.disk);
-  const names = await namesOf(kept, ends);
-  const results: TimestampResult[] = [];
-  const damages: Damage[] = [];
-  for (const end of ends) {
-    const opened = await openEnd(source, end);
-    if ("error" in opened) {
-      // It must not keep the others from being time-stamped.
-      damages.push(opened);
-    } else {
-      results.push(
-        await stampEnd(source, authority, {
-          newest: opened,
-          kept,
-          names: names.get(end.path) ?? [],
-          roots,
-          signal,
-        }),
-      );
-    }
+  const { files, database, log } = source;
+  const facts = { surface: "store", operation: source.operation } as const;
+  const asError = (error: unknown): DimensionerError => asFileError(error, files.addressOf(stateFolderName));
+  await publishLog({ table: log, files }).catch((error: unknown) => {
+    throw asError(error);
+  });
+  const size = await neededSize(source);
+  if (size === undefined) {
+    throw new DimensionerError("timestampNothing", facts);
   }
-  // Where a package was pruned without the database, its row stays. That is no error.
-  const left = await leaveOutPruned(
-    source,
-    damages.map(({ end }) => end),
-  );
-  const damaged = damages.find(({ end }) => left.includes(end));
-  if (damaged !== undefined) {
-    throw damaged.error;
-  }
-  const newest = results.at(-1);
-  if (newest === undefined) {
-    throw nothingError(source);
-  }
-  return { ...newest, alreadyStamped: results.every(({ alreadyStamped }) => alreadyStamped) };
-}
-
-/** Why the end of a chain cannot be time-stamped. */
-interface Damage {
-  readonly end: IndexedPackage;
-  readonly error: DimensionerError;
-}
-
-interface End {
-  readonly newest: OpenedPackage;
-  readonly kept: TimestampFolder;
-  /** Those of its time stamps, the latest last. */
-  readonly names: readonly string[];
-  readonly roots: readonly X509Certificate[];
-  readonly signal: AbortSignal | undefined;
-}
-
-async function stampEnd(
-  { files }: EvidenceSource,
-  authority: TimestampAuthority,
-  { newest, kept, names, roots, signal }: End,
-): Promise<TimestampResult> {
-  const known = await findKept(kept, names, { sha256: newest.sha256, server: authority.url, roots });
+  const tree = new LogTree(database);
+  const known = await findKept(source, tree, { size, server: authority.url, roots });
   if (known !== undefined) {
-    return resultOf(known.timestamp, known.verified, true);
+    return known;
   }
-  const { der, ...request } = createRequest(Buffer.from(newest.sha256, "hex"));
-  const requested = new Date().toISOString();
+  await refuseChanged(source, tree);
+  const checkpoint = await tree.checkpointOf(log.store);
+  const text = writeCheckpoint(checkpoint);
+  const { der, ...request } = createRequest(Buffer.from(sha256Of(text), "hex"));
   const { response, verified } = await authority.request(
     der,
     (answer) => verifyTimestamp(answer, request, roots),
     signal,
   );
-  const about = {
-    package: newest.location,
-    manifestSha256: newest.sha256,
-    store: newest.manifest.store ?? null,
-    archived: newest.manifest.times.archived,
-    requested,
-    received: new Date().toISOString(),
-    server: authority.url,
-  };
-  const made = {
-    name: `${timeOf(about.received)}-${request.nonce.toString(16)}`,
-    about,
-    request: der,
-    response,
-  };
+  const at = new Date().toISOString();
+  const made = { name: nameOfTimestamp(at, request.nonce), text, request: der, response };
+  const result = await resultOf(source, { checkpoint, verified, server: authority.url, name: made.name });
   try {
     await keepTimestamp(files, made);
+    const event: Stamped = {
+      what: "stamped",
+      at,
+      size: checkpoint.size,
+      root: checkpoint.root.toString("base64"),
+      timestamp: made.name,
+      response: sha256Of(response),
+      server: authority.url,
+    };
+    await database.transaction([lockLog, ...log.append(entryOf(event))]);
+    await publishLog({ table: log, files });
   } catch (error) {
-    throw asFileError(error, files.addressOf(stateFolderName));
+    throw asError(error);
   }
-  return resultOf(made, verified, false);
+  return { ...result, alreadyStamped: false };
 }
 
-/** The packages that the next manifests would name. */
-async function findEnds(source: EvidenceSource): Promise<readonly IndexedPackage[]> {
-  const { database } = source;
-  const [stores = []] = await database.transaction([{ sql: "SELECT store_id FROM store" }]);
-  const ends = await new PackageIndex(database).ends(String(stores[0]?.["store_id"]));
-  if (ends.length === 0) {
-    throw nothingError(source);
-  }
-  return ends;
+/** How many lines a time stamp has to cover at least; undefined if no package was ever archived. */
+async function neededSize({ database }: EvidenceSource): Promise<number | undefined> {
+  const [archived = [], last = []] = await database.transaction([
+    { sql: "SELECT n FROM log WHERE what = 'archived' ORDER BY n LIMIT 1" },
+    { sql: "SELECT n FROM log WHERE what NOT IN ('stamped', 'opened') ORDER BY n DESC LIMIT 1" },
+  ]);
+  return archived.length === 0 ? undefined : Number(last[0]?.["n"]) + 1;
 }
 
-function nothingError({ operation }: EvidenceSource): DimensionerError {
-  return new DimensionerError("timestampNothing", { surface: "store", operation });
+function stampedOf(rows: readonly Row[]): Stamped[] {
+  return rows.flatMap(({ line }) => {
+    const event = readEvent(String(line));
+    return event?.what === "stamped" ? [event] : [];
+  });
 }
 
-/** Only a manifest that is there as it was archived is time-stamped. */
-async function openEnd(
-  { files, operation }: EvidenceSource,
-  end: IndexedPackage,
-): Promise<OpenedPackage | Damage> {
-  try {
-    const opened = await openPackage(files, end);
-    const facts = { surface: "disk", operation } as const;
-    return opened.sha256 === end.sha256
-      ? opened
-      : { end, error: new DimensionerError("timestampChanged", facts, { path: end.path }) };
-  } catch (error) {
-    if (error instanceof DimensionerError && error.sentence === "evidenceGone") {
-      return { end, error };
-    }
-    throw error;
-  }
-}
-
-/** The names of the time stamps of each of these packages. The log may be long, and each line an object: it is read once. */
-async function namesOf(
-  kept: TimestampFolder,
-  ends: readonly IndexedPackage[],
-): Promise<ReadonlyMap<string, readonly string[]>> {
-  const names = new Map(ends.map(({ path }): [string, string[]] => [path, []]));
-  for await (const logged of kept.logged()) {
-    names.get(logged.package)?.push(logged.timestamp);
-  }
-  return names;
-}
-
-/** What a time stamp has to be of, from whom, and which signers are accepted. */
+/** What a time stamp has to cover at least, from whom, and which signers are accepted. */
 interface Sought {
-  readonly sha256: string;
+  readonly size: number;
   readonly server: string;
   readonly roots: readonly X509Certificate[];
 }
 
-/** The latest time stamp of a server for a manifest that is there and valid, also by the roots as they are now. */
+/** The latest time stamp of a server that covers so many lines, is there and valid, also by the roots as they are now. */
 async function findKept(
-  kept: TimestampFolder,
-  names: readonly string[],
-  { sha256, server, roots }: Sought,
-): Promise<{ readonly timestamp: KeptTimestamp; readonly verified: VerifiedTimestamp } | undefined> {
-  for (const name of names.toReversed()) {
-    const timestamp = await kept.read(name);
-    if (timestamp?.about.manifestSha256 === sha256 && timestamp.about.server === server) {
-      const verified = verifyKept(timestamp, sha256, roots);
-      if (verified !== undefined) {
-        return { timestamp, verified };
-      }
+  source: EvidenceSource,
+  tree: LogTree,
+  { size, server, roots }: Sought,
+): Promise<TimestampResult | undefined> {
+  const { database, files, log } = source;
+  const [rows = []] = await database.transaction([
+    { sql: "SELECT line FROM log WHERE what = 'stamped' AND n >= ? ORDER BY n DESC", values: [size] },
+  ]);
+  for (const { timestamp: name } of stampedOf(rows).filter(
+    (one) => one.size >= size && one.server === server,
+  )) {
+    const kept = await timestampsOf(files).read(name);
+    const checkpoint = kept?.checkpoint;
+    if (
+      kept === undefined ||
+      checkpoint === undefined ||
+      checkpoint.store !== log.store ||
+      checkpoint.size < size
+    ) {
+      continue;
+    }
+    const verified = verifyKept(kept, roots);
+    const isOfLog = checkpoint.root.equals(await tree.rootOf(checkpoint.size));
+    if (typeof verified === "object" && isOfLog) {
+      return { ...(await resultOf(source, { checkpoint, verified, server, name })), alreadyStamped: true };
     }
   }
   return undefined;
 }
 
-/** Undefined for one that is damaged, or whose signer the roots do not accept: a new one takes its place. */
-function verifyKept(
-  { request, response }: KeptTimestamp,
-  sha256: string,
-  roots: readonly X509Certificate[],
-): VerifiedTimestamp | undefined {
-  try {
-    return verifyTimestamp(response, { ...readRequest(request), sha256: Buffer.from(sha256, "hex") }, roots);
-  } catch {
-    return undefined;
+/** A log that contradicts what was signed before is not signed again. */
+async function refuseChanged({ database, operation }: EvidenceSource, tree: LogTree): Promise<void> {
+  const [rows = []] = await database.transaction([
+    { sql: "SELECT line FROM log WHERE what = 'stamped' ORDER BY n DESC LIMIT 1" },
+  ]);
+  const [last] = stampedOf(rows);
+  const isSame = async (): Promise<boolean> =>
+    last === undefined || (await tree.rootOf(last.size)).toString("base64") === last.root;
+  if (await isSame()) {
+    return;
+  }
+  await tree.forgetBlocks();
+  if (!(await isSame())) {
+    const facts = { surface: "store", operation } as const;
+    throw new DimensionerError("timestampChanged", facts, { count: last?.size ?? 0 });
   }
 }
 
-function resultOf(
-  { name, about }: KeptTimestamp,
-  { at, accuracyMs, serialNumber, policy, signer, root }: VerifiedTimestamp,
-  alreadyStamped: boolean,
-): TimestampResult {
+interface Made {
+  readonly checkpoint: Checkpoint;
+  readonly verified: VerifiedTimestamp;
+  readonly server: string;
+  readonly name: string;
+}
+
+async function resultOf(
+  { database }: EvidenceSource,
+  { checkpoint: { store, size, root: logRoot }, verified, server, name }: Made,
+): Promise<Omit<TimestampResult, "alreadyStamped">> {
+  // A time stamp is in the log behind what it covers.
+  const [before = []] = await database.transaction([
+    { sql: "SELECT line FROM log WHERE what = 'stamped' AND n < ? ORDER BY n DESC LIMIT 1", values: [size] },
+  ]);
+  const covered = stampedOf(before)[0]?.size ?? 0;
+  const [[count] = []] = await database.transaction([
+    {
+      sql: "SELECT count(*) AS packages FROM log WHERE what = 'archived' AND n >= ? AND n < ?",
+      values: [covered, size],
+    },
+  ]);
+  const { at, accuracyMs, serialNumber, policy, signer, root } = verified;
   return {
     location: locationOf(name),
     atUtc: at.toISOString(),
@@ -239,10 +203,10 @@ function resultOf(
     root,
     serialNumber,
     policy,
-    server: about.server,
-    package: about.package,
-    manifestSha256: about.manifestSha256,
-    archivedAtUtc: about.archived,
-    alreadyStamped,
+    server,
+    store,
+    logSize: size,
+    logRoot: logRoot.toString("base64"),
+    packages: Number(count?.["packages"]),
   };
 }

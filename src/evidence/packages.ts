@@ -17,19 +17,22 @@ import type { EvidencePackage } from "../model/shapes.ts";
 import { longestNameLength } from "../rules/logins.ts";
 import { type Period, readPeriod } from "../rules/periods.ts";
 import { type ReadDisk, asFileError, manifestFileName, measurementFileName } from "../vault/archive-disk.ts";
-import { coveringTimestamp, explainTimestamp, timestampsIn } from "../vault/covering-timestamps.ts";
 import { filesKey } from "../vault/files-location.ts";
 import type { ArchiveFiles } from "../vault/files/archive-files.ts";
 import { namedFiles, openFiles } from "../vault/files/open-files.ts";
 import { findDatabases, openForTool } from "../vault/index-reader.ts";
 import { archivedFiles } from "../vault/packages/archived-files.ts";
 import { prunedOf } from "../vault/log/log-state.ts";
-import type { PlacedPackage } from "../vault/packages/intent.ts";
+import {
+  type ProvenPackage,
+  coveringTimestamp,
+  explainCover,
+  provePackages,
+} from "../vault/log/package-proof.ts";
 import type { Measured } from "../vault/packages/manifest.ts";
 import { measuredOf, mostMeasurementBytes } from "../vault/packages/measurement-fields.ts";
 import { openPlain } from "../vault/packages/package-files.ts";
 import type { IndexedPackage } from "../vault/packages/package-index.ts";
-import type { PackageTimestamp } from "../vault/timestamps.ts";
 import { type CheckedTotals, checkIndexed } from "../vault/verify.ts";
 import { loadManifestWithin } from "../vault/walk.ts";
 import {
@@ -44,7 +47,6 @@ import {
   readHold,
   releasePackage,
 } from "./hold.ts";
-import { type ChainedPackage, withNext } from "./report/exported-package.ts";
 import { type Query, type SoughtSize, readSize, searchIndex } from "./search.ts";
 
 /** Where packages are looked up. */
@@ -264,10 +266,7 @@ const changedTexts = {
  * Describes a package of the index, from its manifest and its measurement; the package is the truth, not the index. Both
  * are compared with what was archived, the images and videos are not.
  */
-export async function describeIndexed(
-  source: HoldSource,
-  indexed: IndexedPackage,
-): Promise<EvidencePackage> {
+export async function describeIndexed(source: HoldSource, indexed: IndexedPackage): Promise<EvidencePackage> {
   const { files } = source;
   const folder = files.addressOf(indexed.path);
   try {
@@ -459,26 +458,30 @@ export interface StorePlace {
 export function withSource<T>(
   place: StorePlace,
   work: (source: EvidenceSource) => Promise<T>,
-  { signal, access = "read" }: { readonly signal?: AbortSignal | undefined; readonly access?: "read" | "write" } = {},
+  {
+    signal,
+    access = "read",
+  }: { readonly signal?: AbortSignal | undefined; readonly access?: "read" | "write" } = {},
 ): Promise<T> {
   return withFiles(place, signal, (files, key) => inDatabase(place, { files, key, access }, work));
 }
 
 /**
- * Finds packages with their neighbours, and works with them when the database is closed again: an export can take hours.
- * Rejects as `demandPackages` does, and with ERR_CONFIG.
+ * Finds packages with what proves them, and works with them when the database is closed again: an export can take hours. `roots`: a PEM
+ * file with the root certificates that the signers of time stamps are checked against. Rejects as `demandPackages` does, and with
+ * ERR_CONFIG.
  */
 export function withPackages<T>(
   place: StorePlace,
   sought: Sought,
-  work: (files: ArchiveFiles, packages: readonly ChainedPackage[]) => Promise<T>,
-  signal?: AbortSignal,
+  work: (files: ArchiveFiles, packages: readonly ProvenPackage[]) => Promise<T>,
+  { roots, signal }: { readonly roots?: string | undefined; readonly signal?: AbortSignal | undefined } = {},
 ): Promise<T> {
   return withFiles(place, signal, async (files, key) =>
     work(
       files,
       await inDatabase(place, { files, key, access: "read" }, async (source) =>
-        withNext(source.database, await demandPackages(source, sought)),
+        provePackages(source, await demandPackages(source, sought), roots),
       ),
     ),
   );
@@ -501,7 +504,11 @@ async function withFiles<T>(
 
 async function inDatabase<T>(
   { database: given, operation }: StorePlace,
-  { files, key, access }: { readonly files: ArchiveFiles; readonly key: string; readonly access: "read" | "write" },
+  {
+    files,
+    key,
+    access,
+  }: { readonly files: ArchiveFiles; readonly key: string; readonly access: "read" | "write" },
   work: (source: EvidenceSource) => Promise<T>,
 ): Promise<T> {
   const thread = new ToolThread();
@@ -524,46 +531,36 @@ export interface VerifyPackagesOptions {
   readonly onFinding: (finding: Finding) => void;
   readonly onProgress: (progress: ArchiveProgress) => void;
   readonly signal: AbortSignal;
-  /** A PEM file with the root certificates that signers are checked against. */
-  readonly timestampRoots?: string | undefined;
 }
 
 /**
- * Verifies some packages of the index: each file against its manifest, each manifest against the index, the
- * manifest before it against what this one says of it, and the time stamps that cover it. The whole archive is checked by
- * `verifyArchive`. Throws ERR_STORE if the bucket fails.
+ * Verifies some packages of the index: each file and the figures against the manifest, the manifest against the index and the log, and its
+ * line in the log by the time stamps that cover it. The whole archive is checked by `verifyArchive`. Throws ERR_STORE if the bucket fails.
  */
 export async function verifyPackages(
   files: Pick<ArchiveFiles, "disk" | "root">,
-  packages: readonly PlacedPackage[],
-  { onFinding, onProgress, signal, timestampRoots }: VerifyPackagesOptions,
+  packages: readonly ProvenPackage[],
+  { onFinding, onProgress, signal }: VerifyPackagesOptions,
 ): Promise<VerifyReport> {
   const totals: CheckedTotals = { packages: 0, files: 0, bytes: 0, incomplete: 0 };
   let findings = 0;
-  const report = (finding: Finding): void => {
-    findings += 1;
-    onFinding(finding);
-  };
-  const timestamps = await timestampsIn(files, timestampRoots, signal);
   const notes: ArchiveNote[] = [];
   // One time stamp covers many packages.
   const named = new Set<string>();
-  for (const placed of packages) {
+  for (const proven of packages) {
     signal.throwIfAborted();
-    for await (const finding of checkIndexed(files, placed, totals, signal)) {
-      report(finding);
-    }
-    const found = await timestamps?.find(placed);
-    for (const finding of found?.findings ?? []) {
-      if (!named.has(finding.path)) {
+    for await (const finding of checkIndexed(files, proven, totals, signal)) {
+      if (finding.kind !== "timestamp" || !named.has(finding.path)) {
+        findings += 1;
+        onFinding(finding);
+      }
+      if (finding.kind === "timestamp") {
         named.add(finding.path);
-        report(finding);
       }
     }
-    // With root certificates, time stamps are expected: somebody may have deleted all of them.
-    if (found !== undefined || timestampRoots !== undefined) {
-      notes.push(noteOf(placed, found?.timestamp ?? null));
-    }
+    const { first } = proven.proof;
+    const timestamp = first === null ? null : coveringTimestamp(first);
+    notes.push({ kind: "timestamp", path: proven.path, text: explainCover(first), timestamp });
     const { packages: done, bytes } = totals;
     onProgress({ packages: done, bytes, expectedPackages: packages.length, expectedBytes: null });
   }
@@ -575,9 +572,4 @@ export async function verifyPackages(
     ...totals,
     expected: packages.length,
   };
-}
-
-function noteOf({ path }: PlacedPackage, found: PackageTimestamp | null): ArchiveNote {
-  const timestamp = found === null ? null : coveringTimestamp(found);
-  return { kind: "timestamp", path, text: explainTimestamp(found), timestamp };
 }

@@ -13,9 +13,8 @@ import type {
 import type { VerifyResult } from "../model/shapes.ts";
 import type { Language } from "../rules/languages.ts";
 import type { FilesLocation } from "../vault/files-location.ts";
-import type { PlacedPackage } from "../vault/packages/intent.ts";
+import type { ProvenPackage } from "../vault/log/package-proof.ts";
 import type { ExportHead, ExportResult, ExportStream, ExportTarget } from "./export/export-packages.ts";
-import type { ChainedPackage } from "./report/exported-package.ts";
 
 /** A thread whose disk does not answer ends without having finished. */
 const stopWithinMs = 5_000;
@@ -118,7 +117,7 @@ export type EvidenceTask =
       readonly files: FilesLocation;
       /** The database; the whole archive is verified with it if no packages are named. */
       readonly database: DatabaseLocation;
-      readonly packages: readonly PlacedPackage[] | null;
+      readonly packages: readonly ProvenPackage[] | null;
       /** A PEM file with the root certificates that signers are checked against; blank: none. */
       readonly roots: string;
       /** How many findings are returned. */
@@ -137,7 +136,7 @@ export type EvidenceTask =
   | {
       readonly action: "export";
       readonly files: FilesLocation;
-      readonly packages: readonly ChainedPackage[];
+      readonly packages: readonly ProvenPackage[];
       readonly language: Language;
       /** A file with trusted certificates for time stamps; blank: none. */
       readonly roots: string;
@@ -146,7 +145,7 @@ export type EvidenceTask =
   | {
       readonly action: "stream";
       readonly files: FilesLocation;
-      readonly packages: readonly ChainedPackage[];
+      readonly packages: readonly ProvenPackage[];
       readonly language: Language;
       readonly roots: string;
     };

@@ -214,7 +214,7 @@ export async function exportPackages(
         onProgress: (progress) => onProgress?.(progress),
         signal,
       }),
-    signal,
+    { roots: timestampRoots, signal },
   );
   return { ...output, verification };
 }
@@ -237,7 +237,7 @@ function soughtOf({ by, value, limit = defaultLimit }: FindPackagesOptions): pac
   return { by, value, limit };
 }
 
-/** Whose newest package is time-stamped, and by which server. */
+/** Whose log is time-stamped, and by which server. */
 export interface TimestampArchiveOptions extends TimestampServerOptions {
   /** The file of the store's database, or the folder that holds it. Node-RED may have it open. */
   readonly database: string;
@@ -248,9 +248,9 @@ export interface TimestampArchiveOptions extends TimestampServerOptions {
 }
 
 /**
- * Has the newest manifest of a store time-stamped (RFC 3161) and keeps the time stamp in the folder of packages. It is verified before it
- * is kept. In the place of a folder, it takes the address of a bucket, as `findPackages` does. If the server has already time-stamped
- * this manifest, nothing is sent, and that time stamp is returned.
+ * Has the log of a store time-stamped (RFC 3161), which covers all packages in it, and keeps the time stamp in the folder of packages. It is
+ * verified before it is kept. In the place of a folder, it takes the address of a bucket, as `findPackages` does. If no package has come,
+ * and nothing has happened to one, since the server's last time stamp, nothing is sent, and that time stamp is returned.
  *
  * Rejects with ERR_CONFIG, ERR_INPUT, ERR_FILE, ERR_STORE, ERR_NOT_FOUND (no package), ERR_BAD_RESPONSE (a time stamp that cannot be
  * verified, or none), and the errors of a connection.

@@ -1,6 +1,7 @@
 import {
   aDate,
   aFunction,
+  aListOfTexts,
   aSignal,
   aText,
   aTextOrTexts,
@@ -48,6 +49,7 @@ export const verifyArguments = {
     ...archiveOptions,
     database: aTextOrTexts,
     timestampRoots: aText,
+    checkpoints: aListOfTexts,
     allowIncomplete: trueOrFalse,
     onFinding: aFunction,
   }),

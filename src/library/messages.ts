@@ -67,10 +67,20 @@ export interface TransactionInput {
 
 /** What evidence takes. */
 export interface EvidenceInput {
-  /** What is searched for, or a period; not needed for prune, timestamp and state. */
+  /** What is searched for, or a period; not needed for prune, timestamp, checkpoint and state. */
   payload?: string | number | null;
   /** If the dialog leaves the choice to the message. */
-  action?: "find" | "missing" | "verify" | "hold" | "release" | "export" | "prune" | "timestamp" | "state";
+  action?:
+    | "find"
+    | "missing"
+    | "verify"
+    | "hold"
+    | "release"
+    | "export"
+    | "prune"
+    | "timestamp"
+    | "checkpoint"
+    | "state";
   /** For hold and release. */
   reason?: string | null;
   /** For hold and release. */
@@ -321,6 +331,22 @@ export interface PruneMessage {
 /** What evidence sends after timestamp. */
 export interface TimestampMessage {
   payload: TimestampResult;
+  [field: string]: unknown;
+}
+
+/** What evidence sends after checkpoint. */
+export interface CheckpointMessage {
+  /** The checkpoint as a text of three lines: whose log, how many lines, and their root. */
+  payload: string;
+  /** What it says. */
+  checkpoint: {
+    /** The ID of the store. */
+    store: string;
+    /** How many lines the log has. */
+    logSize: number;
+    /** The root of the Merkle tree over these lines (RFC 6962), in base64. */
+    logRoot: string;
+  };
   [field: string]: unknown;
 }
 

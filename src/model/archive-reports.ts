@@ -6,6 +6,7 @@ export interface Finding {
     | "base-missing"
     | "begun-twice"
     | "changed"
+    | "checkpoint"
     | "database"
     | "hold"
     | "incomplete"
@@ -32,10 +33,11 @@ export interface Finding {
 export interface PackageFinding extends Finding {
   readonly kind:
     | "changed"
+    | "index"
     | "manifest"
     | "missing"
     | "missing-package"
-    | "previous-changed"
+    | "not-logged"
     | "stray"
     | "timestamp"
     | "unreadable";
@@ -45,6 +47,7 @@ export interface PackageFinding extends Finding {
 export interface Unchecked {
   readonly kind:
     | "base-package"
+    | "checkpoint"
     | "database"
     | "earlier-packages"
     | "later-packages"
@@ -89,8 +92,8 @@ export interface CoveringTimestamp {
   readonly signer: string;
   /** The name of the root certificate that the signer was checked against; null if none was given. */
   readonly root: string | null;
-  /** How many manifests lead from the one that was signed to this package; 0: it is this package's own. */
-  readonly links: number;
+  /** How many lines of the store's log were signed; the line of this package is one of them. */
+  readonly logSize: number;
 }
 
 /** The progress of a command. */
@@ -225,6 +228,8 @@ export interface VerifyArchiveOptions extends ArchiveOptions {
   readonly allowIncomplete?: boolean | undefined;
   /** A PEM file with the root certificates that the signers of time stamps are checked against. */
   readonly timestampRoots?: string | undefined;
+  /** Files with checkpoints of the log that were kept elsewhere: the log has to begin with what each of them is of. */
+  readonly checkpoints?: readonly string[] | undefined;
   /** What is not as it was archived, as it is found; a promise is waited for. */
   readonly onFinding?: ((finding: Finding) => unknown) | undefined;
 }

@@ -96,6 +96,7 @@ export const shapes = {
   VerifyResult: values.verifyResult,
   PruneResult: values.pruneResult,
   TimestampResult: values.timestampResult,
+  LogCheckpoint: values.logCheckpoint,
   StoreState: values.storeState,
   MessageParts: values.messageParts,
   Scan: values.scan,
@@ -197,6 +198,13 @@ export const sent = {
   }),
   PruneMessage: message("What evidence sends after prune.", { payload: values.pruneResult }),
   TimestampMessage: message("What evidence sends after timestamp.", { payload: values.timestampResult }),
+  CheckpointMessage: message("What evidence sends after checkpoint.", {
+    payload: described(
+      "The checkpoint as a text of three lines: whose log, how many lines, and their root.",
+      v.string(),
+    ),
+    checkpoint: described("What it says.", values.logCheckpoint),
+  }),
   StoreStateMessage: message("What evidence sends after state.", { payload: values.storeState }),
   TransactionMessage: message("What transaction in sends.", {
     payload: transactionRecordSchema,
@@ -264,14 +272,25 @@ export const taken = {
   EvidenceInput: message("What evidence takes.", {
     payload: v.exactOptional(
       described(
-        "What is searched for, or a period; not needed for prune, timestamp and state.",
+        "What is searched for, or a period; not needed for prune, timestamp, checkpoint and state.",
         v.nullable(idText),
       ),
     ),
     action: v.exactOptional(
       described(
         "If the dialog leaves the choice to the message.",
-        v.picklist(["find", "missing", "verify", "hold", "release", "export", "prune", "timestamp", "state"]),
+        v.picklist([
+          "find",
+          "missing",
+          "verify",
+          "hold",
+          "release",
+          "export",
+          "prune",
+          "timestamp",
+          "checkpoint",
+          "state",
+        ]),
       ),
     ),
     reason: v.exactOptional(described("For hold and release.", v.nullable(v.string()))),
@@ -329,6 +348,7 @@ const sentBy: Readonly<Record<string, Readonly<Record<string, DefinitionName>>>>
     "export, a Buffer": "ExportBufferMessage",
     prune: "PruneMessage",
     timestamp: "TimestampMessage",
+    checkpoint: "CheckpointMessage",
     state: "StoreStateMessage",
   },
   "transaction-in": { always: "TransactionMessage" },

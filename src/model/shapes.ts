@@ -572,8 +572,8 @@ export interface VerifyResult {
       signer: string;
       /** The name of the root certificate that the signer was checked against; null if none was given. */
       root: string | null;
-      /** How many manifests lead from the one that was signed to this package; 0: it is this package's own. */
-      links: number;
+      /** How many lines of the store's log were signed; the line of this package is one of them. */
+      logSize: number;
     } | null;
   }[];
   /** How many packages were checked. */
@@ -623,7 +623,7 @@ export interface PruneResult {
   }[];
 }
 
-/** A time stamp of the newest manifest, after it was verified. */
+/** A time stamp of a store's log, after it was verified. */
 export interface TimestampResult {
   /** Its folder, from the store's folder, with slashes. */
   location: string;
@@ -641,14 +641,28 @@ export interface TimestampResult {
   policy: string;
   /** The address of the server. */
   server: string;
-  /** The newest package, from the store's folder, with slashes. */
-  package: string;
-  /** SHA-256 of its manifest: what was signed. */
-  manifestSha256: string;
-  /** When that package was archived, by this computer's clock. */
-  archivedAtUtc: string;
+  /** The ID of the store whose log was signed. */
+  store: string;
+  /** How many lines the log had. */
+  logSize: number;
+  /** The root of the Merkle tree over these lines (RFC 6962), in base64. */
+  logRoot: string;
+  /** How many packages it covers that no earlier time stamp does. */
+  packages: number;
   /** Whether this time stamp was there already. */
   alreadyStamped: boolean;
+}
+
+/**
+ * A checkpoint of a store's log: whoever keeps it elsewhere notices each later change of what it is of.
+ */
+export interface LogCheckpoint {
+  /** The ID of the store. */
+  store: string;
+  /** How many lines the log has. */
+  logSize: number;
+  /** The root of the Merkle tree over these lines (RFC 6962), in base64. */
+  logRoot: string;
 }
 
 /** How much work a store has left, and how much space. */

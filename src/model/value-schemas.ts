@@ -318,8 +318,8 @@ const note = v.object({
             "The name of the root certificate that the signer was checked against; null if none was given.",
             text,
           ),
-          links: described(
-            "How many manifests lead from the one that was signed to this package; 0: it is this package's own.",
+          logSize: described(
+            "How many lines of the store's log were signed; the line of this package is one of them.",
             count,
           ),
         }),
@@ -384,7 +384,7 @@ export const pruneResult = described(
 );
 
 export const timestampResult = described(
-  "A time stamp of the newest manifest, after it was verified.",
+  "A time stamp of a store's log, after it was verified.",
   v.object({
     location: described("Its folder, from the store's folder, with slashes.", v.string()),
     atUtc: described(
@@ -403,10 +403,20 @@ export const timestampResult = described(
     serialNumber: described("The server's number of the time stamp, hexadecimal.", v.string()),
     policy: described("Under which rules the server works, as an object identifier.", v.string()),
     server: described("The address of the server.", v.string()),
-    package: described("The newest package, from the store's folder, with slashes.", v.string()),
-    manifestSha256: described("SHA-256 of its manifest: what was signed.", v.string()),
-    archivedAtUtc: described("When that package was archived, by this computer's clock.", v.string()),
+    store: described("The ID of the store whose log was signed.", v.string()),
+    logSize: described("How many lines the log had.", count),
+    logRoot: described("The root of the Merkle tree over these lines (RFC 6962), in base64.", v.string()),
+    packages: described("How many packages it covers that no earlier time stamp does.", count),
     alreadyStamped: described("Whether this time stamp was there already.", v.boolean()),
+  }),
+);
+
+export const logCheckpoint = described(
+  "A checkpoint of a store's log: whoever keeps it elsewhere notices each later change of what it is of.",
+  v.object({
+    store: described("The ID of the store.", v.string()),
+    logSize: described("How many lines the log has.", count),
+    logRoot: described("The root of the Merkle tree over these lines (RFC 6962), in base64.", v.string()),
   }),
 );
 

@@ -12,7 +12,7 @@ import { lastLines, logParts, storesWithLog } from "./log/log-files.ts";
 import { LogReplay, replaySchema } from "./log/replay.ts";
 import { readS3Url } from "./s3/bucket-address.ts";
 import type { Bucket } from "./s3/bucket.ts";
-import { timestampLogName, timestampsName } from "./timestamp-folder.ts";
+import { timestampsName } from "./timestamp-folder.ts";
 import {
   type WalkEntry,
   damagedManifest,
@@ -140,7 +140,10 @@ export class Copying {
   async *#copyLogs(
     logs: readonly CopiedLog[],
     bucket: Bucket,
-    { keyOf, copyOne }: { readonly keyOf: (path: string) => string; readonly copyOne: (entry: WalkEntry) => Promise<Result> },
+    {
+      keyOf,
+      copyOne,
+    }: { readonly keyOf: (path: string) => string; readonly copyOne: (entry: WalkEntry) => Promise<Result> },
   ): AsyncGenerator<NotCopied> {
     const { BucketFiles } = await import("./files/bucket-files.ts");
     const { BucketDisk, pathOf } = await import("./bucket/bucket-disk.ts");
@@ -205,8 +208,8 @@ export class Copying {
       const files = name.startsWith(".") ? [] : await namesIn(join(state, timestampsName, name), plainDisk);
       stamps.push(...files.map((file) => `${timestampsName}/${name}/${file}`));
     }
-    // The log of time stamps comes last: a line without its time stamp would be reported as a loss.
-    for (const path of [...stamps, timestampLogName]) {
+    // Before the log: a line without its time stamp would be reported as a loss.
+    for (const path of stamps) {
       this.#bytes += await copyAnyFile(join(state, path), bucket, keyOf(`${stateFolderName}/${path}`));
     }
   }

@@ -40,11 +40,13 @@ export async function findExport(folder: string, disk: ReadDisk = plainDisk): Pr
  */
 export async function* checkExport({ folder, hasher, seen }: ExportCheckParts): AsyncGenerator<Finding> {
   const { disk } = hasher;
-  const sums = await readSums(folder, disk).catch((error: unknown) => sayUnreadable(error));
-  if (typeof sums === "string") {
-    yield { kind: "unreadable", path: sumsName, problem: sums };
+  const read = await readSums(folder, disk).catch((error: unknown) => sayUnreadable(error));
+  if (typeof read === "string") {
+    yield { kind: "unreadable", path: sumsName, problem: read };
     return;
   }
+  const { sums, problems } = read;
+  yield* problems.map((one): Finding => ({ kind: "changed", path: sumsName, problem: one }));
   const ofPackages = `${exportedPackagesName}/`;
   for (const [name, sha256] of sums) {
     if (!name.startsWith(ofPackages) || name.endsWith(`/${manifestFileName}`)) {
@@ -87,8 +89,17 @@ export async function* checkExport({ folder, hasher, seen }: ExportCheckParts): 
   }
 }
 
-/** The hash of each file by its name. Lines that name a file outside of the export are ignored: no export has them. */
-async function readSums(folder: string, disk: ReadDisk): Promise<ReadonlyMap<string, string> | string> {
+/** How many lines of the list are named that no export has. */
+const mostProblems = 20;
+
+interface Sums {
+  /** The hash of each file by its name. */
+  readonly sums: ReadonlyMap<string, string>;
+  /** Lines that no export has: `sha256sum` may read them otherwise. */
+  readonly problems: readonly string[];
+}
+
+async function readSums(folder: string, disk: ReadDisk): Promise<Sums | string> {
   const file = await openPlain(join(folder, sumsName), disk);
   if (file === undefined) {
     return "this is not a plain file";
@@ -97,20 +108,33 @@ async function readSums(folder: string, disk: ReadDisk): Promise<ReadonlyMap<str
     if ((await file.stat()).size > mostSumsBytes) {
       return "the file is too large";
     }
-    const lines = String(await file.readFile()).split("\n");
     const sums = new Map<string, string>();
-    for (const line of lines) {
+    const problems: string[] = [];
+    for (const [index, line] of String(await file.readFile())
+      .replace(/\r?\n$/, "")
+      .split("\n")
+      .entries()) {
       const [, sha256, name] = /^([0-9a-f]{64}) [ *](.+?)\r?$/.exec(line) ?? [];
-      if (sha256 !== undefined && name !== undefined && !/^[/\\]|^[a-z]:|\0/i.test(name)) {
-        if (!name.split(/[/\\]/).includes("..")) {
-          sums.set(name, sha256);
-        }
+      if (sha256 === undefined || name === undefined || !isNameOfExport(name)) {
+        problems.push(`the line ${index + 1} is not one that an export has`);
+      } else if (sums.has(name)) {
+        problems.push(`it lists ${name} more than once`);
+      } else {
+        sums.set(name, sha256);
       }
     }
-    return sums;
+    return { sums, problems: problems.slice(0, mostProblems) };
   } finally {
     await file.close();
   }
+}
+
+/** Whether a name is below the export, and written in the one way in which an export has it. */
+function isNameOfExport(name: string): boolean {
+  return (
+    !/\\|\0|^[a-z]:/i.test(name) &&
+    !name.split("/").some((part) => part === "" || part === "." || part === "..")
+  );
 }
 
 /** The files of an export that are not in the folder of its packages. */

@@ -4,11 +4,15 @@ import { startThread } from "../database/start-thread.ts";
 import { isDimensionerError } from "../errors/dimensioner-error.ts";
 import { type ReadDisk, diskFacts, plainDisk } from "./archive-disk.ts";
 import type { HashAnswer } from "./hash-thread.ts";
-import { hashFile } from "./packages/package-files.ts";
+import { sha256Of } from "../model/sha256.ts";
+import { type FoundFile, hashFile, openPlain } from "./packages/package-files.ts";
 import { sayUnreadable } from "./walk.ts";
 
 /** What is smaller is verified before a thread has started. */
 const threadAfterBytes = 32 * 1024 * 1024;
+
+/** A file with its content; without it if it has too many bytes for that. */
+export type ReadWhole = FoundFile & { readonly content?: Buffer };
 
 interface HasherOptions {
   readonly disk: ReadDisk;
@@ -48,6 +52,29 @@ export class FileHasher {
     return found;
   }
 
+  /** The same for a small file, with its content; one with more bytes is only hashed. */
+  async read(path: string, most: number): Promise<ReadWhole | string | undefined> {
+    try {
+      const file = await openPlain(path, this.disk);
+      if (file === undefined) {
+        return undefined;
+      }
+      try {
+        if ((await file.stat()).size <= most) {
+          const content = await file.readFile();
+          this.#bytes += content.length;
+          this.#signal?.throwIfAborted();
+          return { bytes: content.length, sha256: sha256Of(content), content };
+        }
+      } finally {
+        await file.close();
+      }
+      return await this.hash(path);
+    } catch (error) {
+      return this.#explain(error);
+    }
+  }
+
   async close(): Promise<void> {
     await this.#thread?.terminate();
   }
@@ -64,12 +91,16 @@ export class FileHasher {
     try {
       return await hashFile(path, this.disk, { ...diskFacts, signal: this.#signal });
     } catch (error) {
-      this.#signal?.throwIfAborted();
-      if (isDimensionerError(error)) {
-        throw error;
-      }
-      return sayUnreadable(error);
+      return this.#explain(error);
     }
+  }
+
+  #explain(error: unknown): string {
+    this.#signal?.throwIfAborted();
+    if (isDimensionerError(error)) {
+      throw error;
+    }
+    return sayUnreadable(error);
   }
 
   async #hashIn(thread: Worker, path: string): Promise<HashAnswer> {

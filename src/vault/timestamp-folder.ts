@@ -1,67 +1,40 @@
 import type { X509Certificate } from "node:crypto";
 import { join } from "node:path";
-import * as v from "valibot";
 import { DimensionerError } from "../errors/dimensioner-error.ts";
 import { ProblemError, phrase, problemOf } from "../errors/interpolation.ts";
-import { recordLimits } from "../model/parse-json.ts";
-import { jsonText } from "../model/json-text.ts";
-import { sha256Of } from "../model/sha256.ts";
 import { type ReadDisk, exists, namesIn, plainDisk, stateFolderName } from "./archive-disk.ts";
 import type { ArchiveFiles } from "./files/archive-files.ts";
-import { decodeLine, readLog } from "./files/checked-lines.ts";
+import { type Checkpoint, readCheckpoint } from "./log/events.ts";
 import { openPlain } from "./packages/package-files.ts";
 import { readPem } from "./timestamp/pem.ts";
 
-/** The folder of the time stamps, in the archive's own folder and in an export. */
+/** The folder of the time stamps, in the archive's own folder. */
 export const timestampsName = "timestamps";
-export const timestampLogName = "timestamps.jsonl";
 const timestampFiles = {
-  about: "timestamp.json",
+  checkpoint: "checkpoint",
   request: "request.tsq",
   response: "response.tsr",
 } as const;
 /** The files are much smaller; a longer one is damage, and must not fill the memory. */
 const mostBytes = 512 * 1024;
-
-const aboutFile = v.object({
-  schemaVersion: v.literal(1),
-  /** The package whose manifest was time-stamped: its folder below the folder of packages, with slashes. */
-  package: v.string(),
-  manifestSha256: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
-  /** The store that has archived the package; null for packages of version 0.1. */
-  store: v.nullable(v.string()),
-  /** When the package was archived: ISO 8601, UTC, by the computer's clock, as the next two. */
-  archived: v.string(),
-  requested: v.string(),
-  received: v.string(),
-  /** The address of the server, without credentials. */
-  server: v.string(),
-});
-
-const aboutText = v.pipe(jsonText(recordLimits), aboutFile);
-
-/** What is written beside a time stamp, for people and to find it; nothing of it is signed. */
-export type AboutTimestamp = Omit<v.InferOutput<typeof aboutFile>, "schemaVersion">;
+/** A line of a log names a time stamp, and a line may be forged. */
+const timestampName = /^[\w-]{1,100}$/;
 
 /** A time stamp as it is kept. */
 export interface KeptTimestamp {
   /** The name of its folder, which begins with the time at which it was received. */
   readonly name: string;
-  readonly about: AboutTimestamp;
+  /** The text of the checkpoint that was signed. */
+  readonly text: string;
   /** The exact request and response. */
-  readonly request: Buffer;
-  readonly response: Buffer;
+  readonly request: Uint8Array;
+  readonly response: Uint8Array;
 }
 
-const logLine = v.object({
-  at: v.string(),
-  timestamp: v.string(),
-  package: v.string(),
-  response: v.string(),
-});
-
-/** A line of the log of all time stamps. */
-export type LoggedTimestamp = v.InferOutput<typeof logLine>;
+/** The same with what its checkpoint says. */
+export interface ReadTimestamp extends KeptTimestamp {
+  readonly checkpoint: Checkpoint;
+}
 
 /** The path of a time stamp below the folder of packages, with slashes. */
 export function locationOf(name: string): string {
@@ -69,43 +42,31 @@ export function locationOf(name: string): string {
 }
 
 /** The names and contents of the files of a time stamp. In a bucket the last one comes last. */
-export function filesOfTimestamp({ about, request, response }: KeptTimestamp): readonly [string, Buffer][] {
-  const text = `${JSON.stringify({ schemaVersion: 1, ...about }, null, 2)}\n`;
+export function filesOfTimestamp({ text, request, response }: KeptTimestamp): readonly [string, Buffer][] {
   return [
-    [timestampFiles.request, request],
-    [timestampFiles.response, response],
-    [timestampFiles.about, Buffer.from(text)],
+    [timestampFiles.request, Buffer.from(request)],
+    [timestampFiles.response, Buffer.from(response)],
+    [timestampFiles.checkpoint, Buffer.from(text)],
   ];
 }
 
-/** The time in the name of a time stamp that was received then; names sort by it. */
-export function timeOf(iso: string): string {
-  return iso.replaceAll(/[:.-]/g, "");
+/** The name of a time stamp that was received then; names sort by it. `at`: ISO 8601, UTC. */
+export function nameOfTimestamp(at: string, nonce: bigint): string {
+  return `${at.replaceAll(/[:.-]/g, "")}-${nonce.toString(16)}`;
 }
 
 /**
- * The time stamps of an archive: a folder for each, in the archive's own folder, with the exact request and response.
- * A folder gets its name when it is complete, or in a bucket its last file comes last, and it is never changed. A log has the
- * hash of each response.
+ * Time stamps in a folder: a folder for each, with the text of the checkpoint and the exact request and response. A folder gets its name when
+ * it is complete, or in a bucket its last file comes last, and it is never changed. A line of the log has the hash of its response.
  */
 export class TimestampFolder {
-  readonly #state: string;
   readonly #folder: string;
   readonly #disk: ReadDisk;
 
-  /** `state` is the folder in which they are: the archive's own, or that of an extracted export. */
-  constructor(root: string, disk: ReadDisk, state = join(root, stateFolderName)) {
-    this.#state = state;
-    this.#folder = join(state, timestampsName);
+  /** `folder`: that of the time stamps; `timestampsOf` has that of an archive. */
+  constructor(folder: string, disk: ReadDisk) {
+    this.#folder = folder;
     this.#disk = disk;
-  }
-
-  /** Whether there are time stamps, or there have been some. */
-  async hasAny(): Promise<boolean> {
-    return (
-      (await exists(this.#folder, this.#disk)) ||
-      (await exists(join(this.#state, timestampLogName), this.#disk))
-    );
   }
 
   /** The names of all time stamps, the earliest first. */
@@ -114,43 +75,27 @@ export class TimestampFolder {
     return names.filter((name) => !name.startsWith(".")).sort();
   }
 
-  /** Reads a time stamp; undefined if its files are missing, or `timestamp.json` cannot be read. */
-  async read(name: string): Promise<KeptTimestamp | undefined> {
+  /** Reads a time stamp; undefined if one of its files is missing, or its checkpoint is none. */
+  async read(name: string): Promise<ReadTimestamp | undefined> {
+    if (!timestampName.test(name)) {
+      return undefined;
+    }
     const read = (file: string): Promise<Buffer | undefined> =>
       this.#readFile(join(this.#folder, name, file));
-    const [text, request, response] = [
-      await read(timestampFiles.about),
-      await read(timestampFiles.request),
-      await read(timestampFiles.response),
-    ];
-    const about = v.safeParse(aboutText, text?.toString());
-    return about.success && request !== undefined && response !== undefined
-      ? { name, about: about.output, request, response }
-      : undefined;
+    const text = (await read(timestampFiles.checkpoint))?.toString();
+    const [request, response] = [await read(timestampFiles.request), await read(timestampFiles.response)];
+    const checkpoint = text === undefined ? undefined : readCheckpoint(text);
+    return text === undefined || checkpoint === undefined || request === undefined || response === undefined
+      ? undefined
+      : { name, text, checkpoint, request, response };
   }
 
   /**
-   * Whether the last file of a time stamp is missing. If the log does not name it, it was interrupted on its way to a bucket,
-   * and was never a time stamp.
+   * Whether the last file of a time stamp is missing. If no log names it, it was interrupted on its way to a bucket, and was never a time
+   * stamp.
    */
   async isUnfinished(name: string): Promise<boolean> {
-    return !(await exists(join(this.#folder, name, timestampFiles.about), this.#disk));
-  }
-
-  /**
-   * The lines of the log; one with a wrong checksum is skipped. `onChanged` is called for such a line if it has an end: one
-   * without an end was interrupted while it was written, and its time stamp is kept.
-   */
-  async *logged(onChanged?: () => void): AsyncGenerator<LoggedTimestamp> {
-    for await (const text of readLog(join(this.#state, timestampLogName), this.#disk)) {
-      const decoded = decodeLine(text);
-      const line = v.safeParse(logLine, decoded);
-      if (line.success) {
-        yield line.output;
-      } else if (decoded === undefined && text.endsWith("}")) {
-        onChanged?.();
-      }
-    }
+    return !(await exists(join(this.#folder, name, timestampFiles.checkpoint), this.#disk));
   }
 
   async #readFile(path: string): Promise<Buffer | undefined> {
@@ -167,22 +112,18 @@ export class TimestampFolder {
   }
 }
 
+/** The time stamps of an archive. */
+export function timestampsOf({ root, disk }: Pick<ArchiveFiles, "disk" | "root">): TimestampFolder {
+  return new TimestampFolder(join(root, stateFolderName, timestampsName), disk);
+}
+
 /**
  * Keeps a time stamp in the archive's own folder; resolves when that is durable. Throws ERR_STORE or the system's error; then
  * nothing is kept, or in a bucket what `isUnfinished` finds.
  */
 export async function keepTimestamp(files: ArchiveFiles, kept: KeptTimestamp): Promise<void> {
-  const { name, about, response } = kept;
-  const state = join(files.root, stateFolderName);
-  await files.writeFolder(join(state, timestampsName, name), filesOfTimestamp(kept));
-  // Only now: a line without its time stamp is reported as a loss.
-  const line = {
-    at: about.received,
-    timestamp: name,
-    package: about.package,
-    response: sha256Of(response),
-  };
-  await files.addToLog(join(state, timestampLogName), [line satisfies LoggedTimestamp]);
+  const folder = join(files.root, stateFolderName, timestampsName, kept.name);
+  await files.writeFolder(folder, filesOfTimestamp(kept));
 }
 
 /** A list of all roots of the web has a quarter of this. */

@@ -11,9 +11,16 @@ import type {
   Unchecked,
   VerifyReport,
 } from "../model/archive-reports.ts";
-import { type ArchiveDisk, holdFileName, holdName, manifestFileName } from "./archive-disk.ts";
+import { parseFields, recordLimits } from "../model/parse-json.ts";
+import {
+  type ArchiveDisk,
+  holdFileName,
+  holdName,
+  manifestFileName,
+  measurementFileName,
+} from "./archive-disk.ts";
 import { checkExport, exportedPackagesName, findExport, noteNeighbours } from "./export-check.ts";
-import { FileHasher } from "./file-hasher.ts";
+import { FileHasher, type ReadWhole } from "./file-hasher.ts";
 import type { FilesLocation } from "./files-location.ts";
 import type { ArchiveFiles } from "./files/archive-files.ts";
 import type { HashAnswer } from "./hash-thread.ts";
@@ -23,9 +30,20 @@ import { type OpenedPlace, openPlace } from "./open-place.ts";
 import type { PlacedPackage } from "./packages/intent.ts";
 import { keepMs } from "./packages/known-measurements.ts";
 import { filesOf } from "./packages/manifest.ts";
+import { measuredOf, mostMeasurementBytes } from "./packages/measurement-fields.ts";
 import { LogCheck } from "./log/check-log.ts";
-import { type CheckParts, IndexCheck, PrunedPackages, SeenPackages, seenOf } from "./seen-packages.ts";
-import { TimestampFolder, readRoots } from "./timestamp-folder.ts";
+import { Checkpoints } from "./log/checkpoints.ts";
+import type { PackageProof, ProvenPackage } from "./log/package-proof.ts";
+import type { ReplayedLog } from "./log/replay.ts";
+import {
+  type CheckParts,
+  IndexCheck,
+  PrunedPackages,
+  SeenPackages,
+  compareRow,
+  seenOf,
+} from "./seen-packages.ts";
+import { readRoots, timestampsOf } from "./timestamp-folder.ts";
 import {
   type WalkEntry,
   type WalkedPackage,
@@ -48,6 +66,8 @@ export interface VerifyOptions {
   readonly databases?: readonly string[];
   /** A PEM file with the root certificates that signers are checked against. */
   readonly timestampRoots?: string | undefined;
+  /** Files with checkpoints of the logs, which somebody has kept elsewhere. */
+  readonly checkpoints?: readonly string[] | undefined;
   /** Aborting ends the verification with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
   /** Whether a second core may be used if there is much to hash; where the computer has one, if it is not given. */
@@ -122,7 +142,11 @@ export class Verification {
     try {
       const seen = await SeenPackages.open(this.#thread);
       this.#opened.push(seen);
-      const logs = hasState ? await LogCheck.begin({ root, disk, seen }) : undefined;
+      const checkpoints = await Checkpoints.read(
+        timestampsOf({ root, disk }),
+        this.#options.checkpoints ?? [],
+      );
+      const logs = hasState ? await LogCheck.begin({ root, disk, seen }, checkpoints) : undefined;
       const pruned = logs === undefined ? undefined : new PrunedPackages(seen);
       const below = start === root ? "" : `${start.slice(root.length + 1).replaceAll("\\", "/")}/`;
       const work: Work = { place, below, root, disk, seen, pruned, exported, hasher };
@@ -132,10 +156,12 @@ export class Verification {
       yield* this.#walk(work);
       await seen.index();
       yield* checkComplete(seen, this.#totals);
+      let replayed: readonly ReplayedLog[] = [];
       if (logs !== undefined) {
         const databases = this.#indexes.readable.filter((one) => !this.#indexes.isOfOtherPlace(one));
-        yield* logs.run({ below, databases, unchecked: this.#unchecked, notes: this.#notes });
+        replayed = yield* logs.run({ below, databases, unchecked: this.#unchecked, notes: this.#notes });
       }
+      yield* checkpoints.check(replayed, this.#unchecked);
       yield* checkSupplements(work, this.#unchecked);
       yield* this.#checkIndexes(work);
       if (exported !== undefined) {
@@ -143,9 +169,10 @@ export class Verification {
         const { unchecked, notes } = noteNeighbours(this.#unchecked.splice(0));
         this.#unchecked.push(...unchecked);
         this.#notes.push(...notes);
+        yield* this.#checkProof(exported, work);
       }
-      yield* this.#checkTimestamps(work);
       if (hasState) {
+        yield* this.#checkTimestamps(replayed, checkpoints, seen);
         this.#notes.push(...(await findLeftovers(root, disk)));
       }
     } finally {
@@ -214,16 +241,26 @@ export class Verification {
   }
 
   /** What reads time stamps is loaded only if there are some: most archives have none. */
-  async *#checkTimestamps(work: Work): AsyncGenerator<Finding> {
+  async *#checkTimestamps(
+    logs: readonly ReplayedLog[],
+    checkpoints: Checkpoints,
+    seen: SeenPackages,
+  ): AsyncGenerator<Finding> {
     const { timestampRoots } = this.#options;
-    if (
-      timestampRoots !== undefined ||
-      (await new TimestampFolder(work.root, work.disk, work.exported).hasAny())
-    ) {
+    const hasAny = checkpoints.timestamps.size > 0 || logs.some(({ stamped }) => stamped.length > 0);
+    if (timestampRoots !== undefined || hasAny) {
       const { checkTimestamps } = await import("./timestamps.ts");
       const roots = await readRoots(timestampRoots);
-      yield* checkTimestamps(work, roots, { unchecked: this.#unchecked, notes: this.#notes });
+      const unchecked = this.#unchecked;
+      yield* checkTimestamps({ logs, checkpoints, roots, seen, unchecked, notes: this.#notes });
     }
+  }
+
+  async *#checkProof(folder: string, { hasher, seen }: Work): AsyncGenerator<Finding> {
+    const { checkExportProof } = await import("./export-proof.ts");
+    const roots = await readRoots(this.#options.timestampRoots);
+    const [unchecked, notes] = [this.#unchecked, this.#notes];
+    yield* checkExportProof({ folder, disk: hasher.disk, seen, roots, unchecked, notes });
   }
 
   async *#checkIndexes(work: Work): AsyncGenerator<Finding> {
@@ -336,12 +373,18 @@ async function* checkPackage(
   totals.packages += 1;
   const files = filesOf(manifest);
   for (const file of files) {
-    const found = await hasher.hash(join(folder, file.path));
+    const isMeasurement = file.path === manifest.measurement?.path;
+    const found: HashAnswer | ReadWhole = isMeasurement
+      ? await hasher.read(join(folder, file.path), mostMeasurementBytes)
+      : await hasher.hash(join(folder, file.path));
     totals.files += 1;
     totals.bytes += typeof found === "object" ? found.bytes : 0;
     const finding = compare(file, found);
     if (finding !== undefined) {
       yield { ...finding, path: below(path, file.path) };
+    } else if (isMeasurement && typeof found === "object") {
+      const { content }: ReadWhole = found;
+      yield* compareFigures(manifest, content, below(path, manifestFileName));
     }
   }
   const named = new Set([manifestFileName, ...files.map((file) => file.path)]);
@@ -359,6 +402,26 @@ async function* checkPackage(
       throw error;
     }
     yield { kind: "unreadable", path, problem: sayUnreadable(error) };
+  }
+}
+
+/** A manifest that says other figures than the measurement beside it was not written with it. */
+function* compareFigures(
+  { measured }: WalkedPackage["manifest"],
+  content: Buffer | undefined,
+  path: string,
+): Generator<PackageFinding> {
+  // The first packages had none.
+  if (measured !== undefined && content !== undefined) {
+    const there = Object.entries(measuredOf(parseFields(String(content), recordLimits) ?? {}));
+    const said = new Map<string, unknown>(Object.entries(measured ?? {}));
+    const differing = there
+      .filter(([name, value]) => (said.get(name) ?? null) !== value)
+      .map(([name]) => name);
+    if (differing.length > 0) {
+      const problem = `it says something else than ${measurementFileName}: ${differing.join(", ")}. One of the two is not the one that was archived`;
+      yield { kind: "manifest", path, problem };
+    }
   }
 }
 
@@ -404,10 +467,10 @@ async function* checkComplete(seen: SeenPackages, looked: CheckedTotals): AsyncG
   }
 }
 
-/** Checks one package of the index, and the manifest before it. */
+/** Checks one package of the index: its files, its row, its line in the log, and that line by the time stamps. */
 export async function* checkIndexed(
   { root, disk }: Pick<ArchiveFiles, "disk" | "root">,
-  { path, sha256 }: PlacedPackage,
+  { path, sha256, row, proof }: ProvenPackage,
   totals: CheckedTotals,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<PackageFinding> {
@@ -422,12 +485,28 @@ export async function* checkIndexed(
   const { manifest } = found;
   if (found.sha256 !== sha256) {
     yield { kind: "manifest", path, problem: "the manifest is not the one that the index lists" };
+  } else {
+    yield* compareRow(row, found);
   }
+  yield* checkLine(path, found.sha256, proof);
   const folder = join(root, path);
   const hasher = new FileHasher({ disk, signal, mayUseThread: false });
   yield* checkPackage({ kind: "package", path, folder, ...found }, hasher, totals);
+  yield* proof.findings;
   if (!manifest.complete) {
     totals.incomplete += 1;
+  }
+}
+
+function* checkLine(path: string, sha256: string, { line }: PackageProof): Generator<PackageFinding> {
+  if (line === null) {
+    const problem = "the log does not know this package: somebody has put it there, or the log was changed";
+    yield { kind: "not-logged", path, problem };
+  } else if (line.sha256 !== sha256) {
+    yield { kind: "manifest", path, problem: "the manifest is not the one that the log names" };
+  } else if (line.path !== path) {
+    const problem = `the log has this package in ${line.path}: it was moved, or the index was changed`;
+    yield { kind: "not-logged", path, problem };
   }
 }
 
@@ -582,7 +661,10 @@ function sayStore(store: SqlValue): string {
 }
 
 /** Whether a package that was seen is still there. */
-async function isThere({ path }: Pick<PlacedPackage, "path">, { root, disk }: Pick<CheckParts, "disk" | "root">): Promise<boolean> {
+async function isThere(
+  { path }: Pick<PlacedPackage, "path">,
+  { root, disk }: Pick<CheckParts, "disk" | "root">,
+): Promise<boolean> {
   const found = await loadManifestWithin(root, `${path}/${manifestFileName}`, disk).catch(sayUnreadable);
   return found !== "none";
 }

@@ -9,9 +9,9 @@ import {
   verifyPackages,
   withPackages,
 } from "../../src/evidence/packages.ts";
-import type { ChainedPackage } from "../../src/evidence/report/exported-package.ts";
 import { runInThread } from "../../src/evidence/run-in-thread.ts";
 import { LeasedStore } from "../../src/runtime/evidence/evidence-work.ts";
+import type { ProvenPackage } from "../../src/vault/log/package-proof.ts";
 import { listAll, withFolder } from "../media/support.ts";
 import { useCredentials } from "../support/s3-servers.ts";
 import { type BucketStub, type Fault, startStub } from "../support/s3-stub.ts";
@@ -38,7 +38,7 @@ describe("archive: evidence in a bucket that fails", () => {
 
   interface Given extends InBucket {
     readonly source: EvidenceSource;
-    readonly packages: readonly ChainedPackage[];
+    readonly packages: readonly ProvenPackage[];
   }
   const withStore = (body: (given: Given) => Promise<void>): Promise<void> =>
     withBucket(stub, archive, async (given) => {

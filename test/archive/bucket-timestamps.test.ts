@@ -1,29 +1,24 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { makeTimestamp } from "../../src/evidence/make-timestamp.ts";
-import { withSource } from "../../src/evidence/packages.ts";
+import { demandListed, withSource } from "../../src/evidence/packages.ts";
 import { type Finding, findPackages, timestampArchive, verifyArchive } from "../../src/index.ts";
-import { sha256Of } from "../../src/model/sha256.ts";
-import { timestampsIn } from "../../src/vault/covering-timestamps.ts";
-import { encodeLine } from "../../src/vault/files/checked-lines.ts";
-import { TimestampFolder, filesOfTimestamp } from "../../src/vault/timestamp-folder.ts";
-import { TimestampServer } from "../../src/vault/timestamp-server/client.ts";
+import { provePackages } from "../../src/vault/log/package-proof.ts";
+import { filesOfTimestamp, locationOf, timestampsOf } from "../../src/vault/timestamp-folder.ts";
 import { type BucketServer, s3Servers, useCredentials } from "../support/s3-servers.ts";
 import { useAuthority } from "../vault/timestamp/authority.ts";
 import { fixtures } from "../vault/timestamp/fixtures.ts";
 import { bucketSuites } from "./bucket-archive.ts";
 import { type InBucket, keysIn, withBucket } from "./in-bucket.ts";
-import { changeDatabase, copiesOfArchive } from "./packages.ts";
+import { copiesOfArchive } from "./packages.ts";
 import { bundleVerb, runChild } from "./processes.ts";
 
 const roots = join(fixtures, "root.crt");
+const missing = "the time stamp is missing, or one of its files is missing or damaged";
 const stampsFolder = ".dimensioner-archive/timestamps";
-const logFolder = ".dimensioner-archive/timestamps.jsonl";
 
 describe("archive: time stamps in a bucket", () => {
   useCredentials();
   const archive = copiesOfArchive(["m0", "m1"]);
-  const fiveChains = copiesOfArchive(["m0", "m1", "m2", "m3", "m4"]);
   let server: BucketServer;
   const authority = useAuthority();
 
@@ -37,16 +32,14 @@ describe("archive: time stamps in a bucket", () => {
     return { notes, said: findings.map(({ kind, path, problem }) => `${kind} ${path}: ${problem}`) };
   };
   /** The time stamp that covers the first package, and what is wrong with others. */
-  const coverOfFirst = async ({ files }: InBucket) => {
-    const [path = ""] = archive.paths;
-    const file = await files.disk.open(join(files.root, path, "manifest.json"));
-    const sha256 = sha256Of(await file.readFile());
-    const found = await (await timestampsIn(files, roots, undefined))?.find({ path, sha256 });
-    return {
-      links: found?.timestamp?.links ?? null,
-      findings: found?.findings.map(({ problem }) => problem),
-    };
-  };
+  const coverOfFirst = ({ url, database }: InBucket) =>
+    withSource({ folder: url, database, operation: "verify" }, async (source) => {
+      const all = await demandListed(source, { by: "all", limit: 9 });
+      const first = all.filter(({ path }) => path === archive.paths[0]);
+      const [{ proof } = assert.fail()] = await provePackages(source, first, roots);
+      const location = proof.first === null ? null : locationOf(proof.first.kept.name);
+      return { location, findings: proof.findings.map(({ problem }) => problem) };
+    });
 
   for (const { name, start } of bucketSuites.slice(0, 2)) {
     describe(`of ${name}`, () => {
@@ -55,18 +48,17 @@ describe("archive: time stamps in a bucket", () => {
       });
       after(() => server.close());
 
-      it("are made once of each manifest, kept with their last file last, and verified", () =>
+      it("are made once of what is new, kept with their last file last, and verified", () =>
         withBucket(server, archive, async (given) => {
           const asked = authority.requests.length;
           const made = await stamp(given);
-          assert.deepEqual([made.package, made.alreadyStamped], [archive.paths[1], false]);
+          assert.deepEqual([made.packages, made.alreadyStamped], [2, false]);
           assert.deepEqual(
             (await keysIn(given.files, made.location)).map((key) => key.split("/").at(-1)).sort(),
-            ["request.tsq", "response.tsr", "timestamp.json"],
+            ["checkpoint", "request.tsq", "response.tsr"],
           );
-          assert.equal((await keysIn(given.files, logFolder)).length, 1);
           assert.deepEqual(await verify(given), { notes: [made.location], said: [] });
-          assert.deepEqual(await coverOfFirst(given), { links: 1, findings: [] });
+          assert.deepEqual(await coverOfFirst(given), { location: made.location, findings: [] });
           assert.deepEqual(await stamp(given), { ...made, alreadyStamped: true });
           assert.equal(authority.requests.length, asked + 1);
         }));
@@ -76,68 +68,26 @@ describe("archive: time stamps in a bucket", () => {
           const { files } = given;
           const made = await stamp(given);
           const interrupted = join(files.root, stampsFolder, "99991231T000000000Z-1");
-          const kept = await new TimestampFolder(files.root, files.disk).read(
-            made.location.split("/").at(-1) ?? "",
-          );
+          const kept = await timestampsOf(files).read(made.location.split("/").at(-1) ?? "");
           assert.ok(kept !== undefined);
           for (const [file, content] of filesOfTimestamp(kept).slice(0, 2)) {
             await files.write(join(interrupted, file), content);
           }
           assert.deepEqual(await verify(given), { notes: [made.location], said: [] });
-          await files.remove(join(files.root, made.location, "timestamp.json"));
-          const problem = "the time stamp cannot be read: a file of it is missing or damaged";
-          assert.deepEqual((await verify(given)).said, [`timestamp ${made.location}: ${problem}`]);
-          assert.deepEqual(await coverOfFirst(given), { links: null, findings: [problem] });
-          const [line = ""] = await keysIn(files, logFolder);
-          await files.remove(join(files.root, line));
-          assert.deepEqual((await verify(given)).said, []);
-          assert.deepEqual(await coverOfFirst(given), { links: null, findings: [] });
-        }));
-
-      it("of five chains cost one reading of their log, each line of which is an object", () =>
-        withBucket(server, fiveChains, async ({ files, url, database }) => {
-          changeDatabase(
-            database,
-            `INSERT INTO workers (worker_id, host, begun_at) SELECT package_id, '', '' FROM packages;
-              UPDATE packages SET store_id = package_id, previous_sha256 = NULL`,
-          );
-          for (let line = 0; line < 20; line += 1) {
-            const logged = { at: "", timestamp: `${line}`, package: "another", response: "" };
-            await files.write(join(files.root, logFolder, `line-${line}.jsonl`), encodeLine(logged));
-          }
-          const stampAll = () =>
-            withSource({ folder: url, database, operation: "timestamp" }, async (source) => {
-              const { disk } = source.files;
-              const open = disk.open.bind(disk);
-              let reads = 0;
-              disk.open = (path: string, flags: number) => {
-                reads += path.includes(`${logFolder}/`) ? 1 : 0;
-                return open(path, flags);
-              };
-              const server = new TimestampServer({ server: authority.url });
-              const { alreadyStamped } = await makeTimestamp(source, server, { roots });
-              await server.close();
-              return { alreadyStamped, reads };
-            });
-          const asked = authority.requests.length;
-          assert.deepEqual(await stampAll(), { alreadyStamped: false, reads: 20 });
-          assert.equal(authority.requests.length, asked + 5);
-          assert.deepEqual(await stampAll(), { alreadyStamped: true, reads: 25 });
+          await files.remove(join(files.root, made.location, "checkpoint"));
+          assert.deepEqual((await verify(given)).said, [`timestamp ${made.location}: ${missing}`]);
+          assert.deepEqual(await coverOfFirst(given), { location: null, findings: [missing] });
         }));
 
       it("that are lost are reported as missing", () =>
         withBucket(server, archive, async (given) => {
           const { files } = given;
-          const { location, package: path } = await stamp(given);
+          const { location } = await stamp(given);
           for (const key of await keysIn(files, location)) {
             await files.remove(join(files.root, key));
           }
-          const problem = `timestamp ${location}: the time stamp of the package ${path} is missing`;
-          assert.deepEqual((await verify(given)).said, [problem]);
-          assert.deepEqual(await coverOfFirst(given), {
-            links: null,
-            findings: ["the time stamp is missing"],
-          });
+          assert.deepEqual((await verify(given)).said, [`timestamp ${location}: ${missing}`]);
+          assert.deepEqual(await coverOfFirst(given), { location: null, findings: [missing] });
           // Another one takes its place.
           assert.equal((await stamp(given)).alreadyStamped, false);
         }));

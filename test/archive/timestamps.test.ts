@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { appendFile, cp, mkdir, readFile, readdir, rename, rm, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { makeTimestamp } from "../../src/evidence/make-timestamp.ts";
-import { type EvidenceSource, withSource } from "../../src/evidence/packages.ts";
+import { type EvidenceSource, demandListed, withSource } from "../../src/evidence/packages.ts";
 import {
   type Finding,
   exportPackages,
@@ -12,22 +12,22 @@ import {
   timestampArchive,
   verifyArchive,
 } from "../../src/index.ts";
-import { sha256Of } from "../../src/model/sha256.ts";
 import { type ArchiveDisk, plainDisk } from "../../src/vault/archive-disk.ts";
 import { FolderFiles } from "../../src/vault/files/folder-files.ts";
-import { TimestampFolder, locationOf } from "../../src/vault/timestamp-folder.ts";
+import { LogTree } from "../../src/vault/log/log-tree.ts";
+import { insertLines } from "../../src/vault/log/open-log.ts";
+import { provePackages } from "../../src/vault/log/package-proof.ts";
+import { locationOf, timestampsOf } from "../../src/vault/timestamp-folder.ts";
 import { TimestampServer } from "../../src/vault/timestamp-server/client.ts";
-import { PackageTimestamps } from "../../src/vault/timestamps.ts";
 import { postgresOptions } from "../database/databases.ts";
 import { diskAround, listAll, systemError, withFolder } from "../media/support.ts";
 import { failsWith, failureOf } from "../support/failures.ts";
 import { openssl, startAuthority, useAuthority } from "../vault/timestamp/authority.ts";
-import { certificates, fixture, fixtures } from "../vault/timestamp/fixtures.ts";
-import { fillArchive } from "./packages.ts";
+import { fixture, fixtures } from "../vault/timestamp/fixtures.ts";
+import { readLogged } from "./logged.ts";
+import { changeDatabase, fillArchive } from "./packages.ts";
 import { readZip } from "./read-zip.ts";
-import { openSharedStore } from "./shared-store.ts";
 import { databaseOf } from "./store.ts";
-import { intentOf, mediumOf, openArchive } from "./support.ts";
 import { openTwoWorkers } from "./two-workers.ts";
 
 const roots = join(fixtures, "root.crt");
@@ -44,23 +44,31 @@ describe("archive: time stamps from OpenSSL", () => {
 
   const stamp = (root: string, more: object = {}) =>
     timestampArchive(root, { database: databaseOf(root), server: authority.url, roots, ...more });
-  const verify = async (root: string, timestampRoots = roots, folder = root) => {
+  const verify = async (root: string, timestampRoots = roots, folder = root, database = databaseOf(root)) => {
     const findings: Finding[] = [];
-    const options = { database: databaseOf(root), timestampRoots };
+    const options = { database, timestampRoots };
     const report = await verifyArchive(folder, { ...options, onFinding: (one) => findings.push(one) });
     return { ...report, said: findings.map(({ kind, path, problem }) => `${kind} ${path}: ${problem}`) };
   };
-  const manifestIn = (root: string, path = ""): Promise<Buffer> =>
-    readFile(join(root, path, "manifest.json"));
   const stampsIn = async (root: string): Promise<string[]> =>
     (await readdir(join(root, stampsFolder))).sort();
   const coverOf = async (root: string, path: string) => {
-    const placed = { path, sha256: sha256Of(await manifestIn(root, path)) };
-    const timestamps = new PackageTimestamps({ root, disk: plainDisk }, { roots: certificates("root") });
-    const found = await timestamps.find(placed);
+    const [proven = assert.fail()] = await withSource(
+      { folder: root, database: databaseOf(root), operation: "verify" },
+      async (source) => {
+        const all = await demandListed(source, { by: "all", limit: 1_000 });
+        return provePackages(
+          source,
+          all.filter((one) => one.path === path),
+          roots,
+        );
+      },
+    );
+    const { first, newest, findings } = proven.proof;
     return {
-      ...found.timestamp,
-      findings: found.findings.map(({ path: of, problem }) => `${of}: ${problem}`),
+      location: first === null ? null : locationOf(first.kept.name),
+      newest: newest === null ? null : locationOf(newest.kept.name),
+      findings: findings.map(({ path: of, problem }) => `${of}: ${problem}`),
     };
   };
 
@@ -77,85 +85,41 @@ describe("archive: time stamps from OpenSSL", () => {
         };
         assert.match(
           await reportOf(),
-          /Time stamp .*\n?.*\d UTC: signed by .* \(not checked against a root certificate\)/,
+          /Time-stamped on .*\d UTC<\/strong>\s*<p>signed by .* \(not checked against a root certificate\)/,
         );
         assert.match(
           await reportOf(roots),
-          /Time stamp .*\n?.*\d UTC: signed by .* \(root certificate: .*\)/,
+          /Time-stamped on .*\d UTC<\/strong>\s*<p>signed by .* \(root certificate: .*\)/,
         );
       }),
     ));
 
-  it("is in an export, whose report says how OpenSSL verifies it, and dimensioner verify does so, too", () =>
-    withFolder((to) =>
-      withFolder(async (root) => {
-        await fillArchive(root, ["m0"]);
-        const { manifestSha256 } = await stamp(root);
-        await fillArchive(root, ["m1", "m2"]);
-        await stamp(root);
-        const options = { database: databaseOf(root), by: "transactionId", value: "m0", to } as const;
-        const { path } = await exportPackages(root, { ...options, timestampRoots: roots });
-        const folder = join(to, "extracted");
-        for (const { name, content } of await readZip(path)) {
-          await mkdir(dirname(join(folder, name)), { recursive: true });
-          await writeFile(join(folder, name), content);
-        }
-        const report = await readFile(join(folder, "report.html"), "utf8");
-        const [, command = ""] = /<pre>\s*openssl (ts [^<]*)<\/pre/.exec(report) ?? [];
-        const said = await openssl(
-          ...command
-            .trim()
-            .split(" ")
-            .map((one) => (one.startsWith("time") ? join(folder, one) : one)),
-        );
-        assert.match(said, /Verification: OK/);
-        assert.ok(command.includes(manifestSha256));
-        const check = async (of = folder, timestampRoots?: string) => {
-          const findings: Finding[] = [];
-          const onFinding = (one: Finding) => findings.push(one);
-          const { verdict, notes, unchecked } = await verifyArchive(of, { timestampRoots, onFinding });
-          return {
-            verdict,
-            said: [...findings, ...unchecked, ...notes].map(({ kind, path: at }) => `${kind} ${at}`),
-          };
-        };
-        const [stamped = ""] = await readdir(join(folder, "timestamps"));
-        const note = `timestamp timestamps/${stamped}`;
-        assert.deepEqual(await check(folder, roots), { verdict: "ok", said: [note] });
-        assert.deepEqual(await check(join(folder, "packages"), roots), { verdict: "ok", said: [note] });
-        assert.equal((await check()).verdict, "unchecked");
-        await writeFile(join(folder, "timestamps", stamped, "response.tsr"), fixture("rsa-sha256.tsr"));
-        const damaged = await check(folder, roots);
-        assert.deepEqual(
-          [damaged.verdict, damaged.said],
-          ["wrong", [`changed timestamps/${stamped}/response.tsr`, note]],
-        );
-      }),
-    ));
-
-  it("has the newest manifest signed, keeps it, and verifies it offline as OpenSSL does", () =>
+  it("has a checkpoint of the log signed, keeps it, and verifies it offline as OpenSSL does", () =>
     withFolder(async (root) => {
       const paths = await fillArchive(root, ["m0", "m1"]);
       const made = await stamp(root);
-      assert.deepEqual([made.package, made.alreadyStamped], [paths[1], false]);
+      assert.deepEqual([made.packages, made.alreadyStamped], [2, false]);
       assert.deepEqual([made.signer, made.root], ["Example Time Stamps", "Example Root"]);
-      assert.equal(made.manifestSha256, sha256Of(await manifestIn(root, paths[1])));
       const kept = join(root, made.location);
-      assert.deepEqual((await readdir(kept)).sort(), ["request.tsq", "response.tsr", "timestamp.json"]);
+      assert.deepEqual((await readdir(kept)).sort(), ["checkpoint", "request.tsq", "response.tsr"]);
+      const text = await readFile(join(kept, "checkpoint"), "utf8");
+      assert.equal(text, `dimensioner-archive/${made.store}\n${made.logSize}\n${made.logRoot}\n`);
 
       const response = ["-in", join(kept, "response.tsr"), "-CAfile", roots];
       await openssl("ts", "-verify", "-queryfile", join(kept, "request.tsq"), ...response);
-      await openssl("ts", "-verify", "-data", join(root, paths[1] ?? "", "manifest.json"), ...response);
+      await openssl("ts", "-verify", "-data", join(kept, "checkpoint"), ...response);
 
       const { verdict, said, notes } = await verify(root);
       assert.deepEqual([verdict, said], ["ok", []]);
-      const [{ kind, path, text } = assert.fail(), ...others] = notes;
+      const [{ kind, path, text: note } = assert.fail(), ...others] = notes;
       assert.deepEqual([kind, path, others], ["timestamp", made.location, []]);
       assert.match(
-        text,
-        /“Example Time Stamps” \(root certificate: “Example Root”\) signed the manifest of /,
+        note,
+        /^2 packages are covered by the newest time stamp \(20.*, by “Example Time Stamps”, root certificate: “Example Root”\), 0 not yet$/,
       );
       assert.equal((await verify(root, roots, join(root, paths[0] ?? ""))).verdict, "ok");
+      await fillArchive(root, ["m2"]);
+      assert.match((await verify(root)).notes[0]?.text ?? "", /^2 packages are covered .* 1 not yet$/);
     }));
 
   it("says that the signer was not checked if no root is given", () =>
@@ -173,71 +137,30 @@ describe("archive: time stamps from OpenSSL", () => {
       );
     }));
 
-  it("is made of the end of each chain if several workers share the store, and once of each", () =>
-    withFolder(async (root) => {
-      const options = await postgresOptions();
-      const workers = [await openSharedStore(root, options), await openSharedStore(root, options)];
-      const paths: string[] = [];
-      for (const [index, { store }] of workers.entries()) {
-        const ids = [0, 1].map((number) => `m${index}${number}`);
-        paths.push(...(await fillArchive(root, ids, () => ({}), { store })));
-      }
-      const asked = authority.requests.length;
-      const stampAll = () => stamp(root, { database: options.address.url });
-      // The second chain begins at the end of the first one, which nothing else has named.
-      const made = await stampAll();
-      assert.deepEqual([made.package, made.alreadyStamped], [paths[3], false]);
-      const third = await openSharedStore(root, options);
-      const fourth = await openSharedStore(root, options);
-      const both = await Promise.all(
-        [third, fourth].map(({ store }) => openArchive(root, undefined, { store })),
-      );
-      for (const [index, { runner }] of both.entries()) {
-        const intent = intentOf(`n${index}`, { origin: null });
-        const submission = await runner.submitMedia(intent, [mediumOf(`n${index}`)], null);
-        await submission.end();
-        submission.messageSent();
-      }
-      assert.equal((await stampAll()).alreadyStamped, false);
-      assert.equal((await stampAll()).alreadyStamped, true);
-      assert.equal(authority.requests.length, asked + 3);
-      await Promise.all(both.map((one) => one.close()));
-      for (const path of paths) {
-        assert.ok((await coverOf(root, path)) !== null, path);
-      }
-    }));
-
-  it("passes over the end of a chain that was pruned, and reports one that was lost after the others", () =>
+  it("covers the packages of all workers that share the store", () =>
     withFolder(async (root) => {
       const options = await postgresOptions();
       const { archive, close } = await openTwoWorkers(root, options);
       const stampAll = () => stamp(root, { database: options.address.url });
-
-      // Without the database, the row of what was pruned stays.
-      await archive(0, "n0");
-      const before = new Date();
-      const newest = await archive(1, "n1");
-      assert.equal((await pruneArchive(root, { before })).deleted, 1);
-      assert.equal((await stampAll()).package, newest);
-      assert.equal((await stampAll()).alreadyStamped, true);
-
-      await rm(join(root, await archive(1, "n2")), { recursive: true });
-      await failsWith(stampAll(), { code: "ERR_NOT_FOUND" });
-      const live = await archive(0, "n3");
-      const { message } = await failureOf(stampAll());
-      assert.match(message, /is in the index, but its folder is missing/);
-      assert.equal((await coverOf(root, live)).links, 0);
-      await close();
-    }));
-
-  it("asks again, for the end of each chain, once the roots do not accept the time stamp that is kept", () =>
-    withFolder(async (root) => {
-      const options = await postgresOptions();
-      const { archive, close } = await openTwoWorkers(root, options);
       await archive(0, "n0");
       await archive(1, "n1");
-      const stampWith = (file: string) =>
-        stamp(root, { database: options.address.url, roots: join(fixtures, file) });
+      const asked = authority.requests.length;
+      const made = await stampAll();
+      assert.deepEqual([made.packages, made.alreadyStamped], [2, false]);
+      assert.equal((await stampAll()).alreadyStamped, true);
+      await archive(1, "n2");
+      assert.equal((await stampAll()).packages, 1);
+      assert.equal(authority.requests.length, asked + 2);
+      await close();
+      const { verdict, notes } = await verify(root, roots, root, options.address.url);
+      assert.deepEqual([verdict, notes.length], ["ok", 1]);
+      assert.match(notes[0]?.text ?? "", /^3 packages are covered /);
+    }));
+
+  it("asks again once the roots do not accept the time stamp that is kept", () =>
+    withFolder(async (root) => {
+      await fillArchive(root, ["n0"]);
+      const stampWith = (file: string) => stamp(root, { roots: join(fixtures, file) });
       await stampWith("root.crt");
       const refused = await failureOf(stampWith("middle.crt"));
       assert.equal(refused.code, "ERR_BAD_RESPONSE");
@@ -247,14 +170,13 @@ describe("archive: time stamps from OpenSSL", () => {
         const made = await stampWith("middle.crt");
         assert.deepEqual([made.alreadyStamped, made.signer], [false, "Elliptic Time Stamps"]);
         assert.equal((await stampWith("middle.crt")).alreadyStamped, true);
-        assert.equal(authority.requests.length, asked + 2);
+        assert.equal(authority.requests.length, asked + 1);
       } finally {
         authority.signWith("rsa");
-        await close();
       }
     }));
 
-  it("asks once for each new manifest, and once for each server", () =>
+  it("asks once for what is new in the log, and once for each server", () =>
     withFolder(async (root) => {
       const asked = authority.requests.length;
       await fillArchive(root, ["m0"]);
@@ -275,35 +197,31 @@ describe("archive: time stamps from OpenSSL", () => {
       assert.equal((await verify(root)).verdict, "ok");
     }));
 
-  it("covers every package before the one that was signed, and none after it", () =>
+  it("covers every package before it, and none after it; the earliest one counts", () =>
     withFolder(async (root) => {
       const paths = await fillArchive(root, ["m0", "m1", "m2"]);
-      const made = await stamp(root);
+      const { location } = await stamp(root);
       const [later = ""] = await fillArchive(root, ["m3"]);
-      const links = await Promise.all(paths.map(async (path) => (await coverOf(root, path)).links));
-      assert.deepEqual(links, [2, 1, 0]);
-      const nameOf = async (path = ""): Promise<string> =>
-        locationOf((await coverOf(root, path)).kept?.name ?? "");
-      assert.equal(await nameOf(paths[0]), made.location);
-      assert.deepEqual(await coverOf(root, later), { findings: [] });
-      await stamp(root);
-      assert.equal((await coverOf(root, later)).links, 0);
-      assert.equal(await nameOf(paths[0]), made.location);
-      // Without the manifest between them, nothing leads from the signed one to the first.
+      for (const path of paths) {
+        assert.deepEqual(await coverOf(root, path), { location, newest: location, findings: [] });
+      }
+      assert.deepEqual(await coverOf(root, later), { location: null, newest: null, findings: [] });
+      const { location: newest } = await stamp(root);
+      assert.deepEqual(await coverOf(root, later), { location: newest, newest, findings: [] });
+      // What has become of others does not matter.
       await rm(join(root, paths[1] ?? ""), { recursive: true });
-      assert.deepEqual(await coverOf(root, paths[0] ?? ""), { findings: [] });
-      assert.equal((await coverOf(root, paths[2] ?? "")).links, 0);
+      assert.deepEqual(await coverOf(root, paths[0] ?? ""), { location, newest, findings: [] });
     }));
 
   const damages: readonly (readonly [
     what: string,
-    damage: (kept: string, root: string, path: string) => Promise<unknown>,
+    damage: (kept: string) => Promise<unknown>,
     said: RegExp,
   ])[] = [
     [
       "a lost time stamp",
       (kept) => rm(kept, { recursive: true }),
-      /^timestamp K: the time stamp of the package P is missing$/,
+      /^timestamp K: the time stamp is missing, or one of its files is missing or damaged$/,
     ],
     [
       "a changed response",
@@ -313,28 +231,17 @@ describe("archive: time stamps from OpenSSL", () => {
         bytes.writeUInt8(bytes.readUInt8(600) ^ 1, 600);
         await writeFile(file, bytes);
       },
-      /^timestamp K: the time stamp of the package P is not the original one$/,
+      /^timestamp K: the time stamp is not the one that the log names\ntimestamp K: the time stamp is not valid: .*$/,
     ],
     [
       "a time stamp of something else that was put in its place",
       (kept) => writeFile(join(kept, "response.tsr"), fixture("rsa-sha256.tsr")),
-      /^timestamp K: .* is not the original one$/,
-    ],
-    [
-      "one of something else, with the log that was deleted",
-      async (kept, root) => {
-        await writeFile(join(kept, "response.tsr"), fixture("rsa-sha256.tsr"));
-        await rm(join(root, ".dimensioner-archive/timestamps.jsonl"));
-      },
-      /^timestamp K: the time stamp of the package P is not valid: it is for another SHA-256$/,
+      /^timestamp K: .* the log names\ntimestamp K: .* it is for another SHA-256$/,
     ],
     [
       "a response that is none",
-      async (kept, root) => {
-        await writeFile(join(kept, "response.tsr"), "<html>");
-        await rm(join(root, ".dimensioner-archive/timestamps.jsonl"));
-      },
-      /^timestamp K: .* is not valid: it is not a time stamp as RFC 3161 defines it$/,
+      (kept) => writeFile(join(kept, "response.tsr"), "<html>"),
+      /^timestamp K: .* the log names\ntimestamp K: .* is not valid: it is not a time stamp as RFC 3161 defines it$/,
     ],
     [
       "another request",
@@ -343,8 +250,16 @@ describe("archive: time stamps from OpenSSL", () => {
     ],
     [
       "a lost file",
-      (kept) => rm(join(kept, "timestamp.json")),
-      /^timestamp K: the time stamp cannot be read: a file of it is missing or damaged$/,
+      (kept) => rm(join(kept, "checkpoint")),
+      /^timestamp K: the time stamp is missing, or one of its files is missing or damaged$/,
+    ],
+    [
+      "the checkpoint of fewer lines",
+      async (kept) => {
+        const text = await readFile(join(kept, "checkpoint"), "utf8");
+        await writeFile(join(kept, "checkpoint"), text.replace(/\n\d+\n/, "\n1\n"));
+      },
+      /^timestamp K: the time stamp is not valid: it is for another SHA-256$/,
     ],
   ];
   for (const [what, damage, expected] of damages) {
@@ -352,28 +267,15 @@ describe("archive: time stamps from OpenSSL", () => {
       withFolder(async (root) => {
         const [path = ""] = await fillArchive(root, ["m0"]);
         const { location } = await stamp(root);
-        await damage(join(root, location), root, path);
+        await damage(join(root, location));
         const { verdict, said } = await verify(root);
         assert.equal(verdict, "wrong");
-        assert.deepEqual(said.length, 1, said.join("\n"));
-        assert.match(said.join("\n").replace(location, "K").replace(path, "P"), expected);
-        const { links, findings } = await coverOf(root, path);
-        assert.deepEqual([links, findings.length], [undefined, 1], findings.join("\n"));
-        assert.ok(findings[0]?.startsWith(`${location}: the time stamp `), findings[0]);
+        assert.match(said.join("\n").replaceAll(location, "K"), expected);
+        const cover = await coverOf(root, path);
+        assert.deepEqual([cover.location, cover.findings.length], [null, 1], cover.findings.join("\n"));
+        assert.ok(cover.findings[0]?.startsWith(`${location}: the time stamp `), cover.findings[0]);
       }));
   }
-
-  it("finds a package that was changed after its manifest was signed, even if the manifest was changed with it", () =>
-    withFolder(async (root) => {
-      const [path = ""] = await fillArchive(root, ["m0"]);
-      const { location } = await stamp(root);
-      const file = join(root, path, "manifest.json");
-      await writeFile(file, (await readFile(file, "utf8")).replace("ORDER-1", "ORDER-2"));
-      const said = (await verify(root)).said.filter((one) => one.startsWith("timestamp"));
-      assert.deepEqual(said, [
-        `timestamp ${location}: the manifest that was time-stamped, that of ${path}, is missing or has been changed`,
-      ]);
-    }));
 
   it("names a changed picture, manifest, time stamp and report, each in words", () =>
     withFolder((to) =>
@@ -400,8 +302,8 @@ describe("archive: time stamps from OpenSSL", () => {
         const { said } = await verify(root);
         for (const expected of [
           new RegExp(`^changed ${first}/${picture}: `),
-          new RegExp(`^changed ${second}/manifest.json: the manifest differs`),
-          /^timestamp .*: the time stamp of the package .* is not the original one$/,
+          new RegExp(`^changed ${second}/manifest.json: the manifest is not the one that the log names`),
+          /^timestamp .*: the time stamp is not the one that the log names$/,
         ]) {
           assert.equal(
             said.filter((one) => expected.test(one)).length,
@@ -438,20 +340,17 @@ describe("archive: time stamps from OpenSSL", () => {
       assert.deepEqual([verdict, said], ["ok", []]);
     }));
 
-  it("keeps a time stamp whose package was pruned", () =>
+  it("stays valid when packages are pruned, and the next one covers that", () =>
     withFolder(async (root) => {
       const database = databaseOf(root);
       await fillArchive(root, ["m0"]);
       await stamp(root);
-      const before = new Date(Date.now() + 1_000);
-      // Whether its row stays or not, there is nothing to be time-stamped, and nothing is wrong.
-      for (const more of [{}, { database }]) {
-        await pruneArchive(root, { before, ...more });
-        assert.deepEqual((await verify(root)).said, []);
-        const { code, message } = await failureOf(stamp(root));
-        assert.equal(code, "ERR_NOT_FOUND");
-        assert.match(message, /^There is no package yet/);
-      }
+      const { deleted } = await pruneArchive(root, { before: new Date(Date.now() + 1), database });
+      assert.equal(deleted, 1);
+      assert.deepEqual((await verify(root)).said, []);
+      const { alreadyStamped, packages } = await stamp(root);
+      assert.deepEqual([alreadyStamped, packages], [false, 0]);
+      assert.deepEqual((await verify(root)).said, []);
     }));
 
   it("asks for nothing, or keeps nothing, if it cannot be verified", () =>
@@ -476,20 +375,44 @@ describe("archive: time stamps from OpenSSL", () => {
       );
     }));
 
-  it("signs no manifest that is not as it was archived", () =>
+  it("is not made of an empty archive, nor of a log that is not the one that was signed before", () =>
     withFolder(async (root) => {
       const asked = authority.requests.length;
       await failsWith(
         fillArchive(root, []).then(() => stamp(root)),
         { code: "ERR_NOT_FOUND" },
       );
-      const [path = ""] = await fillArchive(root, ["m0"]);
-      const file = join(root, path, "manifest.json");
-      await writeFile(file, (await readFile(file, "utf8")).replace("ORDER-1", "ORDER-2"));
+      await fillArchive(root, ["m0"]);
+      await stamp(root);
+      await fillArchive(root, ["m1"]);
+      changeDatabase(
+        databaseOf(root),
+        "UPDATE log SET line = replace(line, 'm0', 'm9') WHERE what = 'archived'",
+      );
       const { code, message } = await failureOf(stamp(root));
-      assert.equal(code, "ERR_FILE");
-      assert.match(message, /has changed since it was archived, so it was not time-stamped/);
-      assert.equal(authority.requests.length, asked);
+      assert.equal(code, "ERR_STORE");
+      assert.match(
+        message,
+        /is not the one that was time-stamped before: one of its first \d+ lines was changed/,
+      );
+      assert.equal(authority.requests.length, asked + 1);
+    }));
+
+  it("needs no row of the table that shortens the calculation of the root", () =>
+    withFolder(async (root) => {
+      await fillArchive(root, ["m0"]);
+      const database = databaseOf(root);
+      const place = { folder: root, database, operation: "test" };
+      const lines = Array.from({ length: 1_100 }, (_, index) => ({ n: 3 + index, line: `{"n":${index}}` }));
+      await withSource(place, ({ database: opened }) => opened.transaction(insertLines(lines)), {
+        access: "write",
+      });
+      const checkpoint = () =>
+        withSource(place, (source) => new LogTree(source.database).checkpointOf("s"), { access: "write" });
+      const first = await checkpoint();
+      assert.deepEqual(await checkpoint(), first);
+      changeDatabase(database, "DELETE FROM log_blocks WHERE block = 1");
+      assert.deepEqual(await checkpoint(), first);
     }));
 
   it("makes several at once without one overwriting another", () =>
@@ -503,7 +426,7 @@ describe("archive: time stamps from OpenSSL", () => {
 
   it("leaves a whole time stamp or none, at whatever call the disk fails", () =>
     withFolder(async (root) => {
-      const [path = ""] = await fillArchive(root, ["m0"]);
+      await fillArchive(root, ["m0"]);
       const server = new TimestampServer({ server: authority.url });
       try {
         const template = join(root, "..", `${root.split("/").at(-1)}-copy`);
@@ -523,16 +446,17 @@ describe("archive: time stamps from OpenSSL", () => {
           const made = await withSource(
             { folder: template, database: databaseOf(template), operation: "timestamp" },
             (source) => makeTimestamp(onDisk(source, disk), server, { roots }).catch(() => undefined),
+            { access: "write" },
           );
           ended = calls <= failing;
           assert.equal(ended ? made !== undefined : true, true);
-          const kept = new TimestampFolder(template, plainDisk);
+          const kept = timestampsOf({ root: template, disk: plainDisk });
           const names = await kept.names();
           for (const name of names) {
-            assert.equal((await kept.read(name))?.about.package, path, String(failing));
+            assert.ok((await kept.read(name)) !== undefined, String(failing));
           }
-          for await (const { timestamp } of kept.logged()) {
-            assert.ok(names.includes(timestamp), String(failing));
+          for (const event of await readLogged(template)) {
+            assert.ok(event.what !== "stamped" || names.includes(event.timestamp), String(failing));
           }
           const left = await readdir(join(template, stampsFolder)).catch(() => []);
           assert.deepEqual(left.sort(), names, String(failing));
@@ -557,7 +481,8 @@ describe("archive: time stamps from OpenSSL", () => {
       const server = new TimestampServer({ server: authority.url });
       try {
         const place = { folder: root, database: databaseOf(root), operation: "timestamp" };
-        await withSource(place, (source) => makeTimestamp(onDisk(source, disk), server, { roots }));
+        const make = (source: EvidenceSource) => makeTimestamp(onDisk(source, disk), server, { roots });
+        await withSource(place, make, { access: "write" });
       } finally {
         await server.close();
       }
@@ -582,6 +507,6 @@ describe("archive: time stamps from OpenSSL", () => {
         [".unfinished-fresh"],
       );
       await rename(join(root, location), join(root, stampsFolder, ".unfinished-more"));
-      assert.match((await verify(root)).said.join(), /is missing$/);
+      assert.match((await verify(root)).said.join(), /the time stamp is missing/);
     }));
 });

@@ -51,10 +51,11 @@ describe("the texts of the evidence page", () => {
   it("have one for each kind of what a verification finds, and no others", async () => {
     const kinds = {
       changed: true,
+      index: true,
       manifest: true,
       missing: true,
       "missing-package": true,
-      "previous-changed": true,
+      "not-logged": true,
       stray: true,
       timestamp: true,
       unreadable: true,

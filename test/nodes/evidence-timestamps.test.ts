@@ -4,6 +4,7 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { EventEmitter } from "node:events";
+import type { CheckpointMessage } from "../../src/index.ts";
 import type { TimestampResult, VerifyResult } from "../../src/model/shapes.ts";
 import { pictureOf } from "../archive/support.ts";
 import { withFolder } from "../media/support.ts";
@@ -63,19 +64,19 @@ describe("dimensioner-evidence: time stamps", () => {
     return { error, payload: sent[0]?.msg["payload"] };
   };
 
-  it("gets a time stamp with the login of the dialog, once for each newest package", () =>
+  it("gets a time stamp with the login of the dialog, and a checkpoint; once for what is new", () =>
     withFolder(async (folder) => {
       await start(folder);
       assert.equal((await run("timestamp")).error?.code, "ERR_NOT_FOUND");
       await archive("1");
       await archive("2");
       const first = (await run("timestamp")).payload as TimestampResult;
-      assert.deepEqual([first.package, first.root, first.alreadyStamped], ["2", "Example Root", false]);
+      assert.deepEqual([first.packages, first.root, first.alreadyStamped], [2, "Example Root", false]);
       assert.equal(flow.lastStatus("evidence")?.text, "time-stamped");
       const again = (await run("timestamp")).payload as TimestampResult;
       assert.deepEqual(again, { ...first, alreadyStamped: true });
       assert.equal(flow.lastStatus("evidence")?.text, "already time-stamped");
-      const kept = await readFile(join(folder, first.location, "timestamp.json"), "utf8");
+      const kept = await readFile(join(folder, first.location, "checkpoint"), "utf8");
       assert.ok(!(kept + JSON.stringify(flow.sent)).includes(secret));
 
       const all = (await run("verify")).payload as VerifyResult;
@@ -83,11 +84,22 @@ describe("dimensioner-evidence: time stamps", () => {
       const one = (await run("verify", { payload: "1" }, "one")).payload as VerifyResult;
       assert.match(
         one.notes[0]?.text ?? "",
-        /^the time stamp .* covers this package through the chain of 1 later package: .*\(root certificate: “Example Root”\)/,
+        /^the time stamp .* covers this package: .*\(root certificate: “Example Root”\)/,
       );
+      const { sent } = await flow.run("evidence", { action: "checkpoint" });
+      const { payload, checkpoint } = sent[0]?.msg as CheckpointMessage;
+      assert.equal(checkpoint.store, first.store);
+      // The line about the time stamp is in it, too.
+      assert.equal(checkpoint.logSize, first.logSize + 1);
+      assert.equal(
+        payload,
+        `dimensioner-archive/${first.store}\n${checkpoint.logSize}\n${checkpoint.logRoot}\n`,
+      );
+      assert.equal(flow.lastStatus("evidence")?.text, `checkpoint, lines: ${checkpoint.logSize}`);
       await writeFile(join(folder, first.location, "response.tsr"), "");
       const wrong = (await run("verify")).payload as VerifyResult;
-      assert.deepEqual([wrong.verdict, wrong.findings.map(({ kind }) => kind)], ["wrong", ["timestamp"]]);
+      assert.equal(wrong.verdict, "wrong");
+      assert.deepEqual([...new Set(wrong.findings.map(({ kind }) => kind))], ["timestamp"]);
     }));
 
   it("does not call the archive verified where the signers are not checked", () =>

@@ -13,14 +13,15 @@ import { packageVersion } from "../../package/package-files.ts";
 import type { Language } from "../../rules/languages.ts";
 import { asFileError, plainDisk } from "../../vault/archive-disk.ts";
 import { sumsName } from "../../vault/export-check.ts";
+import { exportedRootsName, writeProof } from "../../vault/export-proof.ts";
 import type { ArchiveFiles } from "../../vault/files/archive-files.ts";
+import type { ProvenPackage } from "../../vault/log/package-proof.ts";
+import { readRoots } from "../../vault/timestamp-folder.ts";
 import type { CheckedTotals } from "../../vault/verify.ts";
 import {
-  type ChainedPackage,
   type Content,
   type ExportFacts,
   type ExportedPackage,
-  ExportedTimestamps,
   ZipNames,
   bytesContent,
   collectPackage,
@@ -90,7 +91,7 @@ const progressEveryBytes = 4 * megabyte;
  */
 export async function exportPackages(
   files: ArchiveFiles,
-  packages: readonly ChainedPackage[],
+  packages: readonly ProvenPackage[],
   options: ExportOptions,
 ): Promise<ExportResult> {
   const { target, ...rest } = options;
@@ -102,7 +103,7 @@ export async function exportPackages(
 /** The same into a file. Under its name it is whole, or it is not there. */
 export async function saveExport(
   files: ArchiveFiles,
-  packages: readonly ChainedPackage[],
+  packages: readonly ProvenPackage[],
   options: ExportOptions<FileTarget>,
 ): Promise<ExportResult<SavedFile>> {
   return endCancelled(options, async (facts) => {
@@ -118,7 +119,7 @@ export async function saveExport(
 
 async function keepExport(
   files: ArchiveFiles,
-  packages: readonly ChainedPackage[],
+  packages: readonly ProvenPackage[],
   options: ExportOptions<{ readonly limitBytes: number }>,
 ): Promise<ExportResult<KeptExport>> {
   return endCancelled(options, async (facts) => {
@@ -132,7 +133,7 @@ async function keepExport(
 /** The same into a stream. If it rejects after `begin`, what was written is not whole. */
 export async function streamExport(
   files: ArchiveFiles,
-  packages: readonly ChainedPackage[],
+  packages: readonly ProvenPackage[],
   options: Omit<ExportOptions, "target">,
   stream: ExportStream,
 ): Promise<VerifyResult> {
@@ -285,16 +286,16 @@ interface Part {
  */
 async function prepareExport(
   files: ArchiveFiles,
-  packages: readonly ChainedPackage[],
+  packages: readonly ProvenPackage[],
   { language, onProgress, facts, timestampRoots, now = () => new Date() }: PrepareOptions,
 ): Promise<PreparedExport> {
   const texts = await readReportTexts(language);
   const names = new ZipNames();
-  const timestamps = await ExportedTimestamps.open(files, timestampRoots, facts.signal);
+  const roots = (await readRoots(timestampRoots)).map(String).join("");
   const collected: ExportedPackage[] = [];
-  // In the order of the chain, whatever the order in which the index has found them.
+  // The oldest first, whatever the order in which the index has found them.
   for (const indexed of packages.toSorted(byTime)) {
-    collected.push(await collectPackage(files, indexed, { names, facts, timestamps }));
+    collected.push(await collectPackage(files, indexed, { names, facts }));
     const { packages: done, bytes } = totalsOf(collected);
     onProgress({ packages: done, bytes, expectedPackages: packages.length, expectedBytes: null });
   }
@@ -302,7 +303,13 @@ async function prepareExport(
   const verification = resultOf(collected, verifiedAt);
   const page = (about: readonly ExportedPackage[], base: string): Content =>
     textContent(() =>
-      writeReport({ packages: about, verification: resultOf(about, verifiedAt), texts, base }),
+      writeReport({
+        packages: about,
+        verification: resultOf(about, verifiedAt),
+        texts,
+        base,
+        roots: roots === "" ? null : exportedRootsName,
+      }),
     );
   const parts: Part[] = [
     { name: names.free("report.html"), content: page(collected, "") },
@@ -316,7 +323,7 @@ async function prepareExport(
       name: names.free("verification.json"),
       content: textContent(() => [`${JSON.stringify(verification, null, 2)}\n`]),
     },
-    ...[...timestamps.files()].map(({ name, content }) => ({
+    ...writeProof(packages, roots).map(({ name, content }) => ({
       name: names.free(name),
       content: bytesContent(content),
     })),
@@ -384,7 +391,7 @@ function totalsOf(packages: readonly ExportedPackage[]): CheckedTotals {
   };
 }
 
-function byTime(a: ChainedPackage, b: ChainedPackage): number {
+function byTime(a: ProvenPackage, b: ProvenPackage): number {
   return a.archivedAt === b.archivedAt ? (a.id < b.id ? -1 : 1) : a.archivedAt < b.archivedAt ? -1 : 1;
 }
 

@@ -13,6 +13,7 @@ import { pagePolicy } from "../../package/page-headers.ts";
 import type { Language } from "../../rules/languages.ts";
 import { longestNameLength, longestPasswordLength } from "../../rules/logins.ts";
 import type { FilesLocation } from "../../vault/files-location.ts";
+import { provePackages } from "../../vault/log/package-proof.ts";
 import type { IndexedPackage } from "../../vault/packages/package-index.ts";
 import type { ExportHead } from "../export/export-packages.ts";
 import { type OpenedPackage, longestReason, openPackage } from "../hold.ts";
@@ -24,7 +25,6 @@ import {
   findPackages,
   leaveOutPruned,
 } from "../packages.ts";
-import { withNext } from "../report/exported-package.ts";
 import { runInThread } from "../run-in-thread.ts";
 import { chooseLanguage, readPageFile, readTexts } from "./page-files.ts";
 import {
@@ -387,7 +387,8 @@ async function changeHoldOf(
 
 /** Hashes the files of a package again, in a thread of their own, and verifies its time stamp. */
 async function verifyPackage(source: PageSource, id: string, signal: AbortSignal): Promise<object> {
-  const packages = await demandPackages(source, { by: "packageId", value: id, limit: 1 });
+  const found = await demandPackages(source, { by: "packageId", value: id, limit: 1 });
+  const packages = await provePackages(source, found, source.timestampRoots);
   const { first, findings, verdict, notes } = await runInThread(
     {
       action: "verify",
@@ -404,8 +405,7 @@ async function verifyPackage(source: PageSource, id: string, signal: AbortSignal
     verdict,
     findings: first,
     findingCount: findings,
-    // Undefined, and thus not sent, if the store has never had a time stamp.
-    timestamp: notes[0]?.timestamp,
+    timestamp: notes[0]?.timestamp ?? null,
     verifiedAtUtc: new Date().toISOString(),
     software: `${name} ${version}`,
   };
@@ -493,7 +493,7 @@ class Exports {
     if (there.length === 0) {
       throw new Refusal(404, "notFound");
     }
-    const chained = await withNext(source.database, there);
+    const proven = await provePackages(source, there, source.timestampRoots);
     const begun = Promise.withResolvers<void>();
     const stream = {
       begin(head: ExportHead): void {
@@ -510,7 +510,7 @@ class Exports {
     let sending: Promise<unknown> = Promise.resolve();
     await this.#turns.run(() => {
       const { filesLocation: files, timestampRoots: roots } = source;
-      const task = { action: "stream", files, packages: chained, language, roots } as const;
+      const task = { action: "stream", files, packages: proven, language, roots } as const;
       sending = runInThread(task, { signal, onProgress: () => undefined, stream });
       return Promise.race([begun.promise, sending]);
     });

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
-import type { Database } from "../../database/database.ts";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { type TransferFacts, throwIfAborted } from "../../media/disk.ts";
 import { numberedName, safeParts } from "../../media/file-names.ts";
@@ -15,15 +14,11 @@ import {
   manifestFileName,
   measurementFileName,
 } from "../../vault/archive-disk.ts";
-import { type ArchiveTimestamps, timestampsIn } from "../../vault/covering-timestamps.ts";
 import type { ArchiveFiles } from "../../vault/files/archive-files.ts";
-import type { PlacedPackage } from "../../vault/packages/intent.ts";
+import type { ProvenPackage } from "../../vault/log/package-proof.ts";
 import { type Manifest, filesOf } from "../../vault/packages/manifest.ts";
 import { mostMeasurementBytes } from "../../vault/packages/measurement-fields.ts";
 import { openPlain } from "../../vault/packages/package-files.ts";
-import type { IndexedPackage } from "../../vault/packages/package-index.ts";
-import { type KeptTimestamp, filesOfTimestamp, timestampsName } from "../../vault/timestamp-folder.ts";
-import type { PackageTimestamp } from "../../vault/timestamps.ts";
 import { type CheckedTotals, checkIndexed } from "../../vault/verify.ts";
 import { loadManifestWithin } from "../../vault/walk.ts";
 
@@ -40,16 +35,9 @@ export interface ExportedFile {
   readonly isWhole: boolean;
 }
 
-/** The package that was archived before or after another one, and whether it still fits to it. */
-export interface Neighbour {
-  /** Below the folder of packages, with slashes. */
-  readonly path: string;
-  readonly state: "fits" | "gone" | "other";
-}
-
 /** A package as it is exported, and what was found when it was verified. */
 export interface ExportedPackage {
-  readonly indexed: ChainedPackage;
+  readonly indexed: ProvenPackage;
   /** Null if it cannot be read. */
   readonly manifest: Manifest | null;
   /** SHA-256 of the manifest that is there. */
@@ -60,10 +48,6 @@ export interface ExportedPackage {
   readonly files: readonly ExportedFile[];
   /** The fields of measurement.json; null if there is none, or if it is not what was archived. */
   readonly measurement: Readonly<Record<string, unknown>> | null;
-  readonly before: Neighbour | null;
-  readonly after: Neighbour | null;
-  /** The earliest valid one that covers this package; null if there is none. */
-  readonly timestamp: ExportedTimestamp | null;
 }
 
 interface Opened {
@@ -77,16 +61,14 @@ const mostUnlistedFiles = 1_000;
 /** Verifies a package of the index and measures its files. Throws ERR_FILE, ERR_STORE and ERR_CANCELLED. */
 export async function collectPackage(
   archive: ArchiveFiles,
-  indexed: ChainedPackage,
-  { names, facts, timestamps }: { names: ZipNames; facts: ExportFacts; timestamps: ExportedTimestamps },
+  indexed: ProvenPackage,
+  { names, facts }: { names: ZipNames; facts: ExportFacts },
 ): Promise<ExportedPackage> {
   const totals: CheckedTotals = { packages: 0, files: 0, bytes: 0, incomplete: 0 };
   const findings: PackageFinding[] = [];
   for await (const finding of checkIndexed(archive, indexed, totals, facts.signal)) {
     findings.push(finding);
   }
-  const { timestamp, findings: ofTimestamps } = await timestamps.find(indexed);
-  findings.push(...ofTimestamps);
   const found = await loadManifestWithin(archive.root, `${indexed.path}/${manifestFileName}`, archive.disk);
   const opened: Opened = typeof found === "string" ? { manifest: null, sha256: null } : found;
   const files =
@@ -99,15 +81,12 @@ export async function collectPackage(
     totals,
     files,
     measurement: await readMeasurement(files),
-    before: await findBefore(archive, opened),
-    after: await findAfter(archive, indexed, opened),
-    timestamp,
   };
 }
 
 async function collectFiles(
   archive: ArchiveFiles,
-  indexed: ChainedPackage,
+  indexed: ProvenPackage,
   { manifest }: Opened,
   { findings, names, facts }: { findings: readonly PackageFinding[]; names: ZipNames; facts: ExportFacts },
 ): Promise<ExportedFile[]> {
@@ -164,126 +143,6 @@ async function readMeasurement(
   return parseFields(String(Buffer.concat(blocks)), recordLimits);
 }
 
-async function findBefore({ root, disk }: ArchiveFiles, { manifest }: Opened): Promise<Neighbour | null> {
-  const previous = manifest?.previous ?? null;
-  if (previous === null) {
-    return null;
-  }
-  const found = await loadManifestWithin(root, previous.path, disk);
-  const path = previous.path.replace(/\/[^/]*$/, "");
-  if (typeof found === "string") {
-    return { path, state: found === "none" ? "gone" : "other" };
-  }
-  return { path, state: found.sha256 === previous.sha256 ? "fits" : "other" };
-}
-
-async function findAfter(
-  { root, disk }: ArchiveFiles,
-  { next }: ChainedPackage,
-  { sha256 }: Opened,
-): Promise<Neighbour | null> {
-  if (next === null) {
-    return null;
-  }
-  const found = await loadManifestWithin(root, `${next}/${manifestFileName}`, disk);
-  if (typeof found === "string") {
-    return { path: next, state: found === "none" ? "gone" : "other" };
-  }
-  return { path: next, state: found.manifest.previous?.sha256 === sha256 ? "fits" : "other" };
-}
-
-/** The file of the root certificates in an export. */
-const exportedRootsName = "timestamp-roots.pem";
-
-/** A time stamp that covers a package, and where it is in the ZIP. */
-export interface ExportedTimestamp {
-  readonly found: PackageTimestamp;
-  /** With a slash at its end. It goes into commands, so it has no character that a shell could execute. */
-  readonly folder: string;
-  /** The file of the root certificates that the signer was checked against; null if none were given. */
-  readonly roots: string | null;
-}
-
-/** The time stamps that cover the packages of an export, each once. */
-export class ExportedTimestamps {
-  readonly #archive: ArchiveTimestamps | undefined;
-  readonly #folders = new Map<string, { readonly kept: KeptTimestamp; readonly folder: string }>();
-
-  private constructor(archive: ArchiveTimestamps | undefined) {
-    this.#archive = archive;
-  }
-
-  /** `rootsFile` has the certificates that are trusted, in PEM form. Throws ERR_CONFIG for a file that cannot be used. */
-  static async open(
-    files: Pick<ArchiveFiles, "disk" | "root">,
-    rootsFile: string | undefined,
-    signal: AbortSignal | undefined,
-  ): Promise<ExportedTimestamps> {
-    return new ExportedTimestamps(await timestampsIn(files, rootsFile, signal));
-  }
-
-  /** Finds the time stamp that covers a package, and what is wrong with others. */
-  async find(
-    placed: PlacedPackage,
-  ): Promise<{ readonly timestamp: ExportedTimestamp | null; readonly findings: readonly PackageFinding[] }> {
-    const { timestamp: found = null, findings = [] } = (await this.#archive?.find(placed)) ?? {};
-    if (found === null) {
-      return { timestamp: null, findings };
-    }
-    const { kept } = found;
-    const known = this.#folders.get(kept.name);
-    const folder =
-      known?.folder ??
-      `${timestampsName}/${this.#folders.size + 1}-${kept.name.replaceAll(/[^\w-]/g, "_").slice(0, 60)}/`;
-    this.#folders.set(kept.name, { kept, folder });
-    return { timestamp: { found, folder, roots: this.#hasRoots ? exportedRootsName : null }, findings };
-  }
-
-  /** The files of the time stamps that were found, and of the root certificates. */
-  *files(): Generator<{ readonly name: string; readonly content: Buffer }> {
-    for (const { kept, folder } of this.#folders.values()) {
-      for (const [name, content] of filesOfTimestamp(kept)) {
-        yield { name: `${folder}${name}`, content };
-      }
-    }
-    if (this.#folders.size > 0 && this.#hasRoots) {
-      yield { name: exportedRootsName, content: Buffer.from(this.#archive?.roots ?? "") };
-    }
-  }
-
-  get #hasRoots(): boolean {
-    return (this.#archive?.roots ?? "") !== "";
-  }
-}
-
-/** A package to export, with where the package that was archived next by the same store is. */
-export interface ChainedPackage extends IndexedPackage {
-  /** Below the folder of packages, with slashes; null if the index lists none. */
-  readonly next: string | null;
-}
-
-/** A statement has at most so many values. */
-const atOnce = 500;
-
-/** Finds in the index which package names each of these as the one before it. */
-export async function withNext(
-  database: Pick<Database, "transaction">,
-  packages: readonly IndexedPackage[],
-): Promise<readonly ChainedPackage[]> {
-  const next = new Map<string, string>();
-  for (let first = 0; first < packages.length; first += atOnce) {
-    const values = packages.slice(first, first + atOnce).map(({ sha256 }) => sha256);
-    const marks = values.map(() => "?").join(", ");
-    const [rows = []] = await database.transaction([
-      { sql: `SELECT previous_sha256, location FROM packages WHERE previous_sha256 IN (${marks})`, values },
-    ]);
-    for (const row of rows) {
-      next.set(String(row["previous_sha256"]), String(row["location"]));
-    }
-  }
-  return packages.map((one) => ({ ...one, next: next.get(one.sha256) ?? null }));
-}
-
 /** A longer path could not be extracted on a Windows computer whose paths have at most 260 characters. */
 const longestFolder = 120;
 const longestShortName = 60;
@@ -313,7 +172,7 @@ export class ZipNames {
    * export already in other letters: Windows would make one folder of both, and a package that is not where the list of hashes has it,
    * or whose files had numbers in their names, could not be verified.
    */
-  ofPackage({ path, sha256 }: Pick<ChainedPackage, "path" | "sha256">): (file: string) => string {
+  ofPackage({ path, sha256 }: Pick<ProvenPackage, "path" | "sha256">): (file: string) => string {
     const parts = safeParts(path, diskFacts);
     const last = parts.at(-1) ?? "";
     const short = `${last.slice(0, longestShortName).trim().toWellFormed()}~${sha256.slice(0, 8)}`;

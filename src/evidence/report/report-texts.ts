@@ -13,10 +13,16 @@ export const reportTexts = {
   title: "Evidence report",
   caseTitle: "Evidence report: __count__ packages",
 
-  // The result of the verification, first of all.
+  // Since when it is shown, first of all.
+  covered: "Time-stamped on __time__",
+  notCovered: "No time stamp covers this package",
+  notCoveredHelp:
+    "Whoever can write to the archive could have changed this package since it was archived without it being noticed here. The next time stamp covers all packages before it.",
+
+  // The result of the verification.
   isWhole: "As archived",
   isWholeHelp:
-    "Every file was read and compared with its SHA-256 in the manifest. Nothing has changed since it was archived.",
+    "Every file was read and compared with its SHA-256 in the manifest, and the manifest with the log of the archive. All of them agree.",
   isWrong: "Not as archived",
   isWrongHelp: "Something has changed or is missing since it was archived:",
   isIncomplete: "Incomplete",
@@ -28,7 +34,8 @@ export const reportTexts = {
   foundManifest:
     "manifest.json: this is not the manifest that was archived, or it cannot be read. Nothing that this report shows about this package is proven.",
   foundPackage: "The package is missing: its folder or its manifest is gone.",
-  foundPrevious: "The manifest of the package that was archived before this one has changed.",
+  foundIndex: "The index of the archive says something else than the manifest of this package.",
+  foundNotLogged: "The log of the archive does not know this package in this place.",
   foundTimestamp: "__name__: this time stamp is missing, or it is not valid.",
   notShown: "Not shown, because this file is not what was archived.",
 
@@ -76,29 +83,21 @@ export const reportTexts = {
   archived: "Archived (clock of the archive's computer)",
   verifiedAt: "Verified (clock of the exporting computer)",
 
-  // Files, and the chain of packages.
+  // Files, and what proves them.
   files: "Files",
   file: "File",
   size: "Size",
-  chain: "Place in the chain",
-  chainHelp:
-    "Each package names the manifest of the package before it with its SHA-256. A later change of one of them is therefore visible in the next.",
+  proof: "Proof",
+  proofHelp:
+    "The archive has a log. Its line for this package has the SHA-256 of the manifest. A time stamp signs one hash over all lines: none of them can be changed later without that being noticed.",
   manifestHash: "SHA-256 of manifest.json",
-  before: "Package before",
-  after: "Package after",
-  first: "none: this is the first package of its chain",
-  last: "none yet: no later package names this one",
-  beforeFits: "unchanged",
-  afterFits: "names exactly this manifest",
-  neighbourGone: "no longer in the archive",
-  neighbourOther: "does not match this package",
+  logLine: "Line in the log",
+  noLogLine: "none",
 
   timestamp: "Time stamp (the clock of its server)",
+  timestampNewest: "Newest time stamp",
   timestampChecked: "signed by __name__ (root certificate: __root__)",
   timestampUnchecked: "signed by __name__ (not checked against a root certificate)",
-  timestampOwn: "It was made for the manifest.json of this package, whose SHA-256 is stated above.",
-  timestampLater:
-    "It was made for the manifest of a later package. Number of manifests that lead from there back to this one, each of which names the one before it: __count__. Those that are not in this export are about other parcels: ask the owner of the archive for them.",
   timestampCheck: "With OpenSSL, anyone can check it in the folder of the extracted ZIP:",
   timestampRoots:
     "__name__ has the root certificates that were trusted for this export. Whoever checks it should get them from the operator of the time stamp server.",
@@ -118,9 +117,9 @@ export const reportTexts = {
     "All that is needed is a program that calculates SHA-256. Extract the ZIP, open a terminal in its folder, and run:",
   checkOneFile: "for one file",
   checkManifest:
-    "The manifest.json of a package lists each of its files with its SHA-256. The SHA-256 of that manifest.json is stated above; the package that was archived next names it, too.",
+    "proof/README.txt explains how to check the packages without the software that has written them. A short Python script compares each file with its manifest, each manifest with its line in the log, and each line with the time-stamped hash:",
   checkLimits:
-    "This shows that nothing has changed since the manifest was written. It does not show that the clocks were right, or that nobody has rewritten the whole archive.",
+    "This shows that nothing has changed since the time stamp. It does not show what was before it, or that the clock of the computer was right. The reports are for reading: only SHA256SUMS covers them.",
 } as const;
 
 export type ReportTextKey = keyof typeof reportTexts;

@@ -3,7 +3,9 @@ import type { PackageFinding } from "../../model/archive-reports.ts";
 import type { VerifyResult } from "../../model/shapes.ts";
 import type { Manifest } from "../../vault/packages/manifest.ts";
 import { figureOf, unitOf } from "../../vault/packages/measurement-fields.ts";
-import type { ExportedFile, ExportedPackage, ExportedTimestamp, Neighbour } from "./exported-package.ts";
+import { commandOf } from "../../vault/export-proof.ts";
+import type { StampProof } from "../../vault/log/package-proof.ts";
+import type { ExportedFile, ExportedPackage } from "./exported-package.ts";
 import type { ReportTextKey, ReportTexts } from "./report-texts.ts";
 
 /** The style sheet of a report: for a screen of any width, and for paper of A4 and Letter size. */
@@ -96,6 +98,8 @@ export interface ReportSubject {
   readonly texts: ReportTexts;
   /** From the page to the folder of the ZIP: "" or "../". */
   readonly base: string;
+  /** The file in the ZIP with the root certificates that the signers of time stamps were checked against; null if none were given. */
+  readonly roots: string | null;
 }
 
 /** Nothing is loaded from anywhere, nothing runs, and no other style than this one counts. */
@@ -110,7 +114,7 @@ const policy = [
 
 /** Writes a self-contained page about one package or a case of several, in pieces. */
 export async function* writeReport(subject: ReportSubject): AsyncGenerator<string> {
-  const { packages, texts, base } = subject;
+  const { packages, texts, base, roots } = subject;
   const [first, ...others] = packages;
   if (first === undefined) {
     return;
@@ -139,9 +143,9 @@ export async function* writeReport(subject: ReportSubject): AsyncGenerator<strin
     // Not with the html tag: the formatter would close the element here, although it ends further below.
     yield `<section class="${isCase ? "parcel" : "only"}" id="package-${index + 1}">`;
     yield html`<h2><bdi>${titleOf(one)}</bdi></h2>`.text;
-    yield html`${banners(one, texts)}${figuresOf(one, texts)}`.text;
+    yield html`${coverOf(one, texts)}${banners(one, texts)}${figuresOf(one, texts)}`.text;
     yield* mediaSection(one, texts, { base, embedded });
-    yield html`${knownFacts(one, texts)}${fileTable(one, texts, base)}${chainOf(one, texts)}`.text;
+    yield html`${knownFacts(one, texts)}${fileTable(one, texts, base)}${proofOf(one, texts, roots)}`.text;
     yield "</section>";
   }
   yield "</main>";
@@ -197,6 +201,7 @@ Linux    sha256sum -c SHA256SUMS
 macOS    shasum -a 256 -c SHA256SUMS
 Windows  certutil -hashfile manifest.json SHA256   (${texts.text("checkOneFile")})</pre>
     <p>${texts.text("checkManifest")}</p>
+    <pre>python3 proof/check.py</pre>
     <p>${texts.text("checkLimits")}</p>
   </footer>`;
 }
@@ -219,6 +224,19 @@ function stateOf({ findings, manifest }: ExportedPackage): "isIncomplete" | "isW
     return "isWrong";
   }
   return manifest.complete ? "isWhole" : "isIncomplete";
+}
+
+/** Since when it is shown that the package is as it is. */
+function coverOf({ indexed: { proof } }: ExportedPackage, texts: ReportTexts): Html {
+  return proof.first === null
+    ? html`<div class="banner warn">
+        <strong>${texts.text("notCovered")}</strong>
+        <p>${texts.text("notCoveredHelp")}</p>
+      </div>`
+    : html`<div class="banner">
+        <strong>${texts.text("covered", { time: sayTime(proof.first.verified.at.toISOString()) })}</strong>
+        <p>${saySigner(proof.first, texts)}</p>
+      </div>`;
 }
 
 /** What the verification has found, and what is missing. */
@@ -257,12 +275,13 @@ function banners(one: ExportedPackage, texts: ReportTexts): Html[] {
 
 const findingTexts: Readonly<Record<PackageFinding["kind"], ReportTextKey>> = {
   changed: "foundChanged",
+  index: "foundIndex",
   missing: "foundMissing",
   unreadable: "foundUnreadable",
   stray: "foundStray",
+  "not-logged": "foundNotLogged",
   manifest: "foundManifest",
   "missing-package": "foundPackage",
-  "previous-changed": "foundPrevious",
   timestamp: "foundTimestamp",
 };
 
@@ -344,27 +363,28 @@ function fileTable({ files }: ExportedPackage, texts: ReportTexts, base: string)
     </table>`;
 }
 
-/** The manifest's hash, and the packages before and after this one. */
-function chainOf({ manifest, sha256, before, after, timestamp }: ExportedPackage, texts: ReportTexts): Html {
-  const none = (key: ReportTextKey): Html => html`${texts.text(key)}`;
-  const neighbour = ({ path, state }: Neighbour, fits: ReportTextKey): Html => {
-    const key = { fits, gone: "neighbourGone", other: "neighbourOther" } as const;
-    return html`<bdi>${short(path)}</bdi> (${texts.text(key[state])})`;
-  };
-  const previous = manifest?.previous ?? null;
-  return html`<h3>${texts.text("chain")}</h3>
-    <p class="about">${texts.text("chainHelp")}</p>
+/** The manifest's hash, its line in the log, and how anybody can check the time stamps. */
+function proofOf(
+  { sha256, indexed: { proof } }: ExportedPackage,
+  texts: ReportTexts,
+  roots: string | null,
+): Html {
+  const { line, first, newest } = proof;
+  return html`<h3>${texts.text("proof")}</h3>
+    <p class="about">${texts.text("proofHelp")}</p>
     ${facts([
       [texts.text("manifestHash"), sha256 === null ? null : html`<span class="hash">${sha256}</span>`],
+      [texts.text("logLine"), line === null ? texts.text("noLogLine") : String(line.n)],
       [
-        texts.text("before"),
-        before === null
-          ? none("first")
-          : html`${neighbour(before, "beforeFits")}
-              <div class="hash">${previous?.sha256 ?? ""}</div>`,
+        texts.text("timestamp"),
+        first === null ? texts.text("notCovered") : timestampSection(first, texts, roots),
       ],
-      [texts.text("after"), after === null ? none("last") : neighbour(after, "afterFits")],
-      [texts.text("timestamp"), timestampSection(timestamp, texts)],
+      [
+        texts.text("timestampNewest"),
+        newest === null || newest.kept.name === first?.kept.name
+          ? null
+          : timestampSection(newest, texts, roots),
+      ],
     ])}`;
 }
 
@@ -504,29 +524,20 @@ function isAnnotated({ description, path }: Item): boolean {
   return /annotated/i.test(description ?? path);
 }
 
-/** When a package was time-stamped, by whom, and how anybody can check it. Null if no time stamp covers it. */
-function timestampSection(timestamp: ExportedTimestamp | null, texts: ReportTexts): Html | null {
-  if (timestamp === null) {
-    return null;
-  }
-  const { found, folder, roots } = timestamp;
-  const { links: count, kept } = found;
-  const where = count === 0 ? texts.text("timestampOwn") : texts.text("timestampLater", { count });
+/** When a package was time-stamped, by whom, and how anybody can check it. */
+function timestampSection(stamp: StampProof, texts: ReportTexts, roots: string | null): Html {
   const trust =
     roots === null ? texts.text("timestampNoRoots") : texts.text("timestampRoots", { name: roots });
-  return html`${sayTimestamp(timestamp, texts)}
-    <p>${where} ${texts.text("timestampCheck")}</p>
-    <pre>
-openssl ts -verify -digest ${kept.about.manifestSha256} -in ${folder}response.tsr -CAfile ${roots ?? "roots.pem"}</pre>
+  return html`${sayTime(stamp.verified.at.toISOString())}: ${saySigner(stamp, texts)}
+    <p>${texts.text("timestampCheck")}</p>
+    <pre>${commandOf(stamp, roots ?? "roots.pem")}</pre>
     <p>${trust}</p>`;
 }
 
-function sayTimestamp({ found: { at, signer, root } }: ExportedTimestamp, texts: ReportTexts): string {
-  const signed =
-    root === null
-      ? texts.text("timestampUnchecked", { name: signer })
-      : texts.text("timestampChecked", { name: signer, root });
-  return `${sayTime(at.toISOString())}: ${signed}`;
+function saySigner({ verified: { signer, root } }: StampProof, texts: ReportTexts): string {
+  return root === null
+    ? texts.text("timestampUnchecked", { name: signer })
+    : texts.text("timestampChecked", { name: signer, root });
 }
 
 /** What the manifest says of the parcel, the device and the times. */

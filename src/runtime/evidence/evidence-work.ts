@@ -4,18 +4,26 @@ import type { DatabaseLease } from "../../database/store-databases.ts";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import type { ExportResult, ExportTarget } from "../../evidence/export/export-packages.ts";
 import { type EvidenceSource, type Sought, demandPackages } from "../../evidence/packages.ts";
-import { withNext } from "../../evidence/report/exported-package.ts";
 import { runInThread } from "../../evidence/run-in-thread.ts";
 import { readStoreState } from "../../evidence/store-state.ts";
 import { guardedDisk } from "../../media/disk-guard.ts";
 import type { ArchiveProgress } from "../../model/archive-reports.ts";
-import type { PruneResult, StoreState, TimestampResult, VerifyResult } from "../../model/shapes.ts";
+import type {
+  LogCheckpoint,
+  PruneResult,
+  StoreState,
+  TimestampResult,
+  VerifyResult,
+} from "../../model/shapes.ts";
 import { packageVersion } from "../../package/package-files.ts";
 import { readTimestampServer } from "../../rules/addresses.ts";
 import { type Language, languages } from "../../rules/languages.ts";
 import type { BucketLocation, FilesLocation } from "../../vault/files-location.ts";
 import type { ArchiveFiles } from "../../vault/files/archive-files.ts";
 import { openFiles } from "../../vault/files/open-files.ts";
+import { writeCheckpoint } from "../../vault/log/events.ts";
+import { LogTree } from "../../vault/log/log-tree.ts";
+import { type ProvenPackage, provePackages } from "../../vault/log/package-proof.ts";
 import type { Store } from "../../vault/store.ts";
 import { TimestampServer } from "../../vault/timestamp-server/client.ts";
 import type { readOutput } from "../action/output.ts";
@@ -49,7 +57,7 @@ const dayMs = 24 * 3_600_000;
 export async function verify(request: EvidenceRequest, job: Job): Promise<VerifyResult> {
   const source = await sourceOf(request);
   const { files, roots } = request;
-  const packages = request.by === "all" ? null : await demandPackages(source, request);
+  const packages = request.by === "all" ? null : await demandProven(source, request);
   const { first, findings, ...report } = await runInThread(
     { action: "verify", files, database: request.location, packages, roots, most: request.limit },
     { signal: job.signal, onProgress: showProgress(job) },
@@ -64,6 +72,13 @@ export async function verify(request: EvidenceRequest, job: Job): Promise<Verify
     verifiedAtUtc: new Date().toISOString(),
     software: `${name} ${version}`,
   };
+}
+
+async function demandProven(
+  source: EvidenceSource,
+  request: EvidenceRequest,
+): Promise<readonly ProvenPackage[]> {
+  return provePackages(source, await demandPackages(source, request), request.roots);
 }
 
 /** Deletes packages because of their age, or only lists them. */
@@ -88,6 +103,15 @@ export function stateOf({ files, lease, location }: EvidenceRequest): Promise<St
   return readStoreState({ database: lease.database, kind: location.kind, files });
 }
 
+/** Makes a checkpoint of the log, to be kept elsewhere. */
+export async function checkpointOf({
+  lease: { database, log },
+}: EvidenceRequest): Promise<{ readonly text: string; readonly checkpoint: LogCheckpoint }> {
+  const made = await new LogTree(database).checkpointOf(log.store);
+  const { store, size: logSize, root } = made;
+  return { text: writeCheckpoint(made), checkpoint: { store, logSize, logRoot: root.toString("base64") } };
+}
+
 /** Exports packages as a ZIP with reports. */
 export async function exportEvidence(
   request: EvidenceRequest,
@@ -95,8 +119,7 @@ export async function exportEvidence(
   options: { readonly language: Language; readonly target: ExportTarget },
 ): Promise<ExportResult> {
   const source = await sourceOf(request);
-  const found = await demandPackages(source, request);
-  const packages = await withNext(source.database, found);
+  const packages = await demandProven(source, request);
   const { files, roots } = request;
   return runInThread(
     { action: "export", files, packages, roots, ...options },
@@ -259,7 +282,7 @@ export interface TimestampSettings {
   readonly proxy: string;
 }
 
-/** Has the newest manifest of a store time-stamped by the server of the settings. */
+/** Has the log of a store time-stamped by the server of the settings. */
 export async function timestamp(
   RED: NodeAPI,
   request: EvidenceRequest,

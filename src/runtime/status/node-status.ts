@@ -172,6 +172,7 @@ export const statusTexts = {
   released: "released: __count__",
   stamped: "time-stamped",
   alreadyStamped: "already time-stamped",
+  checkpoint: "checkpoint, lines: __count__",
   verified: "as archived: __count__",
   findings: "findings: __count__",
   notAllChecked: "not all checked: __count__",

@@ -5,6 +5,7 @@ import type { ArchiveNote, Finding, Unchecked } from "../../model/archive-report
 import { holdFileName, manifestFileName } from "../archive-disk.ts";
 import type { CheckParts, SeenPackages } from "../seen-packages.ts";
 import { loadManifestWithin, sayUnreadable } from "../walk.ts";
+import type { Checkpoints } from "./checkpoints.ts";
 import { logParts, storesWithLog } from "./log-files.ts";
 import { LogReplay, type ReplayedLog, sayLines } from "./replay.ts";
 
@@ -30,19 +31,26 @@ interface LogChecks {
 /** The logs of an archive, as they are replayed before its packages are looked at, and once more afterwards if lines have come. */
 export class LogCheck {
   readonly #parts: Pick<CheckParts, "disk" | "root" | "seen">;
+  readonly #checkpoints: Checkpoints;
   readonly #logs: { readonly replay: LogReplay; replayed: Replayed }[] = [];
 
-  private constructor(parts: Pick<CheckParts, "disk" | "root" | "seen">) {
+  private constructor(parts: Pick<CheckParts, "disk" | "root" | "seen">, checkpoints: Checkpoints) {
     this.#parts = parts;
+    this.#checkpoints = checkpoints;
   }
 
-  static async begin(parts: Pick<CheckParts, "disk" | "root" | "seen">): Promise<LogCheck> {
+  /** The results have the roots for these checkpoints. */
+  static async begin(
+    parts: Pick<CheckParts, "disk" | "root" | "seen">,
+    checkpoints: Checkpoints,
+  ): Promise<LogCheck> {
     const { root, disk, seen } = parts;
-    const check = new LogCheck(parts);
+    const check = new LogCheck(parts, checkpoints);
+    await checkpoints.readOn();
     for (const store of await storesWithLog(root, disk)) {
       const replay = new LogReplay(root, store, disk, seen);
       await replay.readOn();
-      check.#logs.push({ replay, replayed: await resultOf(replay) });
+      check.#logs.push({ replay, replayed: await resultOf(replay, checkpoints) });
     }
     return check;
   }
@@ -57,12 +65,15 @@ export class LogCheck {
     unchecked,
     notes,
   }: LogChecks): AsyncGenerator<Finding, readonly ReplayedLog[]> {
+    const hasMoreStamps = await this.#checkpoints.readOn();
     for (const one of this.#logs) {
       for (const database of databases.filter(({ store }) => store === one.replay.store)) {
         yield* compareWithDatabase(one.replay, database);
       }
-      if (await one.replay.readOn()) {
-        one.replayed = await resultOf(one.replay);
+      // The comparison with a database reads on as well.
+      const hasMore = (await one.replay.readOn()) || (await one.replay.size()) !== one.replayed.log.size;
+      if (hasMore || hasMoreStamps) {
+        one.replayed = await resultOf(one.replay, this.#checkpoints);
       }
       yield* one.replayed.findings;
     }
@@ -87,9 +98,9 @@ interface Replayed {
   readonly findings: readonly Finding[];
 }
 
-async function resultOf(replay: LogReplay): Promise<Replayed> {
+async function resultOf(replay: LogReplay, checkpoints: Checkpoints): Promise<Replayed> {
   const findings: Finding[] = [];
-  const run = replay.run([]);
+  const run = replay.run(checkpoints.sizesOf(replay.store));
   for (;;) {
     const step = await run.next();
     if (step.done === true) {

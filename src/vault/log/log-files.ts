@@ -30,7 +30,7 @@ export function textOfLines(lines: readonly LogLine[]): Buffer {
 }
 
 /** Reads what is written; undefined if it is no line, such as one that a kill has cut off. */
-function readLine(text: string): LogLine | undefined {
+export function readLine(text: string): LogLine | undefined {
   const [, n, line] = lineShape.exec(text) ?? [];
   return n === undefined || line === undefined ? undefined : { n: Number(n), line };
 }

@@ -62,10 +62,8 @@ export const verification = v.object({
   findingCount: v.number(),
   verifiedAtUtc: v.string(),
   software: v.string(),
-  /** Null if no valid one covers the package; undefined if the store has none. */
-  timestamp: v.optional(
-    v.nullable(v.object({ atUtc: v.string(), signer: v.string(), root: text, links: v.number() })),
-  ),
+  /** Null if no valid one covers the package. */
+  timestamp: v.nullable(v.object({ atUtc: v.string(), signer: v.string(), root: text, logSize: v.number() })),
 });
 export type Verification = v.InferOutput<typeof verification>;
 

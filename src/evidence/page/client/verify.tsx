@@ -39,7 +39,7 @@ export function Verify({ id, shared: { words, fail } }: VerifyProps): VNode {
     };
     return words.say(result.findingCount === 0 ? "verified" : "wrong", values);
   }
-  function sayTimestamp(timestamp: NonNullable<Verification["timestamp"]> | null): string {
+  function sayTimestamp(timestamp: Verification["timestamp"]): string {
     if (timestamp === null) {
       return words.say("timestampNone");
     }
@@ -65,9 +65,7 @@ export function Verify({ id, shared: { words, fail } }: VerifyProps): VNode {
           ))}
         </ul>
       )}
-      {!isRunning && result?.timestamp !== undefined && (
-        <p id="timestamp">{sayTimestamp(result.timestamp)}</p>
-      )}
+      {!isRunning && result !== undefined && <p id="timestamp">{sayTimestamp(result.timestamp)}</p>}
       <button type="button" id="verify" aria-disabled={isRunning} onClick={() => !isRunning && void verify()}>
         {words.say("verify")}
       </button>

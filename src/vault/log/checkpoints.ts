@@ -1,0 +1,123 @@
+import { systemCode } from "../../media/disk.ts";
+import type { Finding, Unchecked } from "../../model/archive-reports.ts";
+import { plainDisk } from "../archive-disk.ts";
+import { openPlain } from "../packages/package-files.ts";
+import type { ReadTimestamp, TimestampFolder } from "../timestamp-folder.ts";
+import { sayUnreadable } from "../walk.ts";
+import { type Checkpoint, readCheckpoint } from "./events.ts";
+import type { ReplayedLog } from "./replay.ts";
+
+/** A checkpoint may have signatures behind it, or the rest of an e-mail. */
+const mostBytes = 64 * 1024;
+
+/** The checkpoints with which the logs of an archive are compared: those of its time stamps, and those that somebody has kept elsewhere. */
+export class Checkpoints {
+  /** The time stamps by their names; undefined for one that cannot be read. */
+  readonly timestamps = new Map<string, ReadTimestamp | undefined>();
+  readonly #folder: TimestampFolder;
+  readonly #given: readonly GivenCheckpoint[];
+
+  private constructor(folder: TimestampFolder, given: readonly GivenCheckpoint[]) {
+    this.#folder = folder;
+    this.#given = given;
+  }
+
+  /** `files`: those with the checkpoints that somebody has kept. What is none is said by `check`. */
+  static async read(folder: TimestampFolder, files: readonly string[]): Promise<Checkpoints> {
+    return new Checkpoints(folder, await Promise.all(files.map(readGiven)));
+  }
+
+  /** Reads the time stamps that have come since. To be called before the lines of the log are read that they sign. */
+  async readOn(): Promise<boolean> {
+    const names = (await this.#folder.names()).filter((name) => this.timestamps.get(name) === undefined);
+    let hasMore = false;
+    for (const name of names) {
+      const read = await this.read(name);
+      hasMore ||= read !== undefined;
+      this.timestamps.set(name, read);
+    }
+    return hasMore;
+  }
+
+  /** Of which numbers of lines of a store's log the roots are needed. */
+  sizesOf(store: string): Set<number> {
+    const all = [...this.timestamps.values(), ...this.#given].flatMap((one) => one?.checkpoint ?? []);
+    return new Set(all.filter((one) => one.store === store).map(({ size }) => size));
+  }
+
+  read(name: string): Promise<ReadTimestamp | undefined> {
+    return this.#folder.read(name);
+  }
+
+  isUnfinished(name: string): Promise<boolean> {
+    return this.#folder.isUnfinished(name);
+  }
+
+  /** Compares the logs with what somebody has kept. What no log is here for is added to `unchecked`. */
+  *check(logs: readonly ReplayedLog[], unchecked: Unchecked[]): Generator<Finding> {
+    for (const { file, checkpoint, problem } of this.#given) {
+      const log = logs.find(({ store }) => store === checkpoint?.store);
+      const open =
+        checkpoint === undefined
+          ? `the checkpoint: ${problem}`
+          : `the checkpoint: it is of the store ${checkpoint.store}, whose log is not here`;
+      if (checkpoint === undefined || log === undefined) {
+        unchecked.push({ kind: "checkpoint", path: file, problem: open });
+        continue;
+      }
+      const differs = compareCheckpoint(checkpoint, log);
+      if (differs !== undefined) {
+        yield {
+          kind: "checkpoint",
+          path: file,
+          problem: `the log does not agree with this checkpoint: ${differs}`,
+        };
+      }
+    }
+  }
+}
+
+/** What of a log does not agree with a checkpoint of it; undefined if all does. */
+export function compareCheckpoint(
+  { size, root }: Pick<Checkpoint, "root" | "size">,
+  log: ReplayedLog,
+): string | undefined {
+  const there = log.roots.get(size);
+  if (there?.equals(root) === true) {
+    return undefined;
+  }
+  if (size > log.size) {
+    return `it is of ${size} lines of the log, which has only ${log.size}: its last lines were cut off`;
+  }
+  return there === undefined
+    ? `it is of ${size} lines of the log, and some of them are missing`
+    : `one of the first ${size} lines of the log was changed, or exchanged, since`;
+}
+
+interface GivenCheckpoint {
+  readonly file: string;
+  readonly checkpoint: Checkpoint | undefined;
+  /** Why there is none. */
+  readonly problem: string;
+}
+
+async function readGiven(path: string): Promise<GivenCheckpoint> {
+  try {
+    const file = await openPlain(path, plainDisk);
+    if (file === undefined) {
+      return { file: path, checkpoint: undefined, problem: "there is no such file" };
+    }
+    try {
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(mostBytes), 0, mostBytes, 0);
+      const checkpoint = readCheckpoint(buffer.toString("utf8", 0, bytesRead));
+      return { file: path, checkpoint, problem: "this is not a checkpoint of a store" };
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    if (systemCode(error) === undefined) {
+      throw error;
+    }
+    return { file: path, checkpoint: undefined, problem: sayUnreadable(error) };
+  }
+}

@@ -1,0 +1,227 @@
+/**
+ * What proves a package: its row in the index, its line in the log, and the ways from that line to checkpoints that a time stamp signs.
+ * It is read from the database at once and handed to a thread that reads the package, so all of it can be copied.
+ */
+import type { X509Certificate } from "node:crypto";
+import type { Database, Row } from "../../database/database.ts";
+import type { CoveringTimestamp, PackageFinding } from "../../model/archive-reports.ts";
+import { sha256Of } from "../../model/sha256.ts";
+import type { ArchiveFiles } from "../files/archive-files.ts";
+import type { IndexedPackage } from "../packages/package-index.ts";
+import {
+  type KeptTimestamp,
+  type ReadTimestamp,
+  locationOf,
+  readRoots,
+  timestampsOf,
+} from "../timestamp-folder.ts";
+import type { VerifiedTimestamp } from "../timestamp/verify.ts";
+import { type LogEvent, readEvent } from "./events.ts";
+import { LogTree } from "./log-tree.ts";
+import { leafHash, rootByPath } from "./tree.ts";
+
+/** A package of the index with what proves it. */
+export interface ProvenPackage extends IndexedPackage {
+  /** All columns of its row. */
+  readonly row: Row;
+  readonly proof: PackageProof;
+}
+
+export interface PackageProof {
+  /** Its line in the log, with what it says; null if the log does not know the package. */
+  readonly line: ProvenLine | null;
+  /** The earliest valid time stamp behind the line, and the newest one; null if none covers it. */
+  readonly first: StampProof | null;
+  readonly newest: StampProof | null;
+  /** What is wrong with time stamps that should cover it. */
+  readonly findings: readonly PackageFinding[];
+}
+
+export interface ProvenLine {
+  readonly n: number;
+  readonly text: string;
+  /** Of the manifest. */
+  readonly sha256: string;
+  readonly path: string;
+}
+
+/** A time stamp that covers a line, after it was verified. */
+export interface StampProof {
+  readonly kept: KeptTimestamp;
+  readonly verified: VerifiedTimestamp;
+  /** How many lines its checkpoint is of. */
+  readonly size: number;
+  /** The hashes from the line to the root of the checkpoint, the nearest first, in hexadecimal. */
+  readonly path: readonly string[];
+}
+
+/** What a message and a page say of a time stamp. */
+export function coveringTimestamp({ verified: { at, signer, root }, size }: StampProof): CoveringTimestamp {
+  return { atUtc: at.toISOString(), signer, root, logSize: size };
+}
+
+/** Says in English what covers a package. */
+export function explainCover(proof: StampProof | null): string {
+  if (proof === null) {
+    return "no time stamp covers this package";
+  }
+  const { kept, verified } = proof;
+  const checked =
+    verified.root === null
+      ? "not checked against a root certificate"
+      : `root certificate: “${verified.root}”`;
+  return `the time stamp ${locationOf(kept.name)} covers this package: ${verified.at.toISOString()}, signed by “${verified.signer}” (${checked})`;
+}
+
+/** Where the log and the time stamps are. */
+interface ProofSource {
+  readonly database: Pick<Database, "transaction">;
+  readonly files: Pick<ArchiveFiles, "disk" | "root">;
+}
+
+/** A statement has at most so many values. */
+const atOnce = 500;
+
+/**
+ * Reads what proves packages. `rootsFile`: a PEM file with the root certificates that signers are checked against. Rejects with ERR_STORE and
+ * the system's error, and with ERR_CONFIG for a file of certificates that cannot be used.
+ */
+export async function provePackages(
+  source: ProofSource,
+  packages: readonly IndexedPackage[],
+  rootsFile: string | undefined,
+): Promise<readonly ProvenPackage[]> {
+  const rows = new Map<string, Row>();
+  const lines = new Map<string, ProvenLine>();
+  for (let from = 0; from < packages.length; from += atOnce) {
+    const values = packages.slice(from, from + atOnce).map(({ id }) => id);
+    const marks = values.map(() => "?").join(", ");
+    const [ofIndex = [], ofLog = []] = await source.database.transaction([
+      { sql: `SELECT * FROM packages WHERE package_id IN (${marks})`, values },
+      {
+        sql: `SELECT n, line FROM log WHERE package_id IN (${marks}) AND what = 'archived' ORDER BY n DESC`,
+        values,
+      },
+    ]);
+    ofIndex.forEach((row) => rows.set(String(row["package_id"]), row));
+    for (const { n, line } of ofLog) {
+      const text = String(line);
+      const event = readEvent(text);
+      if (event?.what === "archived") {
+        lines.set(event.package, { n: Number(n), text, sha256: event.sha256, path: event.path });
+      }
+    }
+  }
+  const first = Math.min(...[...lines.values()].map(({ n }) => n));
+  const stamped = lines.size === 0 ? [] : await stampedFrom(source, first);
+  // With root certificates it is said where they cannot be used, also without a time stamp.
+  const roots = await readRoots(rootsFile);
+  const stamps = await ArchiveStamps.open(source, stamped, roots);
+  const proven: ProvenPackage[] = [];
+  for (const one of packages) {
+    const line = lines.get(one.id) ?? null;
+    const stampProof = line === null ? { first: null, newest: null, findings: [] } : await stamps.prove(line);
+    proven.push({ ...one, row: rows.get(one.id) ?? {}, proof: { line, ...stampProof } });
+  }
+  return proven;
+}
+
+type Stamped = LogEvent & { readonly what: "stamped" };
+
+async function stampedFrom({ database }: ProofSource, n: number): Promise<readonly Stamped[]> {
+  const [rows = []] = await database.transaction([
+    { sql: "SELECT line FROM log WHERE what = 'stamped' AND n > ? ORDER BY n", values: [n] },
+  ]);
+  return rows.flatMap(({ line }) => {
+    const event = readEvent(String(line));
+    return event?.what === "stamped" ? [event] : [];
+  });
+}
+
+/** A time stamp that can be used, or why it cannot. */
+type Opened =
+  | { readonly stamp: ReadTimestamp; readonly verified: VerifiedTimestamp; readonly problem?: undefined }
+  | { readonly problem: string };
+
+/** The time stamps of an archive. Each is read and verified once, when it is needed. */
+class ArchiveStamps {
+  readonly #stamped: readonly Stamped[];
+  readonly #tree: LogTree;
+  readonly #open: (stamped: Stamped) => Promise<Opened>;
+  readonly #opened = new Map<Stamped, Promise<Opened>>();
+
+  private constructor(
+    stamped: readonly Stamped[],
+    tree: LogTree,
+    open: (stamped: Stamped) => Promise<Opened>,
+  ) {
+    this.#stamped = stamped;
+    this.#tree = tree;
+    this.#open = open;
+  }
+
+  /** What verifies time stamps is loaded only if there are some: most archives have none. */
+  static async open(
+    { database, files }: ProofSource,
+    stamped: readonly Stamped[],
+    roots: readonly X509Certificate[],
+  ): Promise<ArchiveStamps> {
+    const folder = timestampsOf(files);
+    const verify = stamped.length === 0 ? undefined : (await import("../timestamps.ts")).verifyKept;
+    return new ArchiveStamps(stamped, new LogTree(database), async ({ timestamp, response }) => {
+      const stamp = await folder.read(timestamp);
+      if (stamp === undefined) {
+        return { problem: "the time stamp is missing, or one of its files is missing or damaged" };
+      }
+      if (sha256Of(stamp.response) !== response) {
+        return { problem: "the time stamp is not the one that the log names" };
+      }
+      const verified = verify?.(stamp, roots) ?? "";
+      return typeof verified === "string"
+        ? { problem: `the time stamp is not valid: ${verified}` }
+        : { stamp, verified };
+    });
+  }
+
+  async prove(line: ProvenLine): Promise<Omit<PackageProof, "line">> {
+    const behind = this.#stamped.filter(({ size }) => size > line.n);
+    const findings: PackageFinding[] = [];
+    const first = await this.#seek(line, behind, findings);
+    const newest = first === null ? null : await this.#seek(line, behind.toReversed(), findings);
+    return { first, newest, findings };
+  }
+
+  /** The first of these that leads to the line. */
+  async #seek(
+    line: ProvenLine,
+    stamped: readonly Stamped[],
+    findings: PackageFinding[],
+  ): Promise<StampProof | null> {
+    for (const one of stamped) {
+      const opening = this.#opened.get(one) ?? this.#open(one);
+      this.#opened.set(one, opening);
+      const opened = await opening;
+      const proof = opened.problem ?? (await this.#proofBy(line, opened.stamp, opened.verified));
+      if (typeof proof === "object") {
+        return proof;
+      }
+      findings.push({ kind: "timestamp", path: locationOf(one.timestamp), problem: proof });
+    }
+    return null;
+  }
+
+  async #proofBy(
+    line: ProvenLine,
+    { checkpoint: { size, root }, ...kept }: ReadTimestamp,
+    verified: VerifiedTimestamp,
+  ): Promise<StampProof | string> {
+    if (size <= line.n) {
+      return "the time stamp signs fewer lines of the log than the log says";
+    }
+    const path = await this.#tree.proofOf(line.n, size);
+    if (rootByPath(leafHash(line.text), line.n, size, path)?.equals(root) !== true) {
+      return "the log in the database is not the one that was time-stamped: a line in it was changed";
+    }
+    return { kept, verified, size, path: path.map((hash) => hash.toString("hex")) };
+  }
+}
