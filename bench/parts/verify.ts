@@ -88,7 +88,6 @@ async function writePackages(
   { packages, videoBytes, pictureBytes }: VerifySizes,
 ): Promise<string[]> {
   const files: string[] = [];
-  let previous: Manifest["previous"] = null;
   for (let index = 0; index < packages; index += 1) {
     const path = `${index}`;
     await mkdir(join(root, path));
@@ -112,14 +111,12 @@ async function writePackages(
         url: null,
       });
     }
-    const text: string = writeManifest(manifestOf(index, items, previous));
-    await writeFile(join(root, path, "manifest.json"), text);
-    previous = { path: `${path}/manifest.json`, sha256: sha256Of(text) };
+    await writeFile(join(root, path, "manifest.json"), writeManifest(manifestOf(index, items)));
   }
   return files;
 }
 
-function manifestOf(index: number, items: Manifest["items"], previous: Manifest["previous"]): Manifest {
+function manifestOf(index: number, items: Manifest["items"]): Manifest {
   const archived = new Date(index).toISOString();
   return {
     schemaVersion: 1,
@@ -144,7 +141,6 @@ function manifestOf(index: number, items: Manifest["items"], previous: Manifest[
     items,
     measurement: null,
     raw: null,
-    previous,
   };
 }
 

@@ -121,7 +121,6 @@ export const migrations: readonly (readonly string[])[] = [
       bytes INTEGER NOT NULL,
       measurement_sha256 TEXT,
       raw_sha256 TEXT,
-      previous_sha256 TEXT,
       supplements_sha256 TEXT,
       device_serial_number TEXT,
       device_certificate TEXT,
@@ -141,7 +140,7 @@ export const migrations: readonly (readonly string[])[] = [
     `CREATE INDEX packages_custom_3 ON packages (custom_reference_3, archived_at)`,
     `CREATE INDEX packages_barcode ON packages (barcode_reference, archived_at)`,
     `CREATE INDEX packages_store ON packages (store_id, indexed_order)`,
-    `CREATE INDEX packages_previous ON packages (previous_sha256)`,
+    `CREATE INDEX packages_manifest ON packages (manifest_sha256)`,
     `CREATE INDEX packages_archived ON packages (archived_at, package_id)`,
   ],
   [
@@ -224,7 +223,6 @@ export const migrations: readonly (readonly string[])[] = [
       block INTEGER PRIMARY KEY,
       root TEXT NOT NULL
     )`,
-    `CREATE INDEX packages_manifest ON packages (manifest_sha256)`,
   ],
 ];
 

@@ -4,7 +4,6 @@
 export interface Finding {
   readonly kind:
     | "base-missing"
-    | "begun-twice"
     | "changed"
     | "checkpoint"
     | "database"
@@ -16,11 +15,8 @@ export interface Finding {
     | "missing"
     | "missing-package"
     | "not-logged"
-    | "previous-changed"
-    | "previous-missing"
     | "stray"
     | "timestamp"
-    | "two-successors"
     | "unlisted"
     | "unreadable";
   /** Below the folder of packages, with slashes; of a finding in the database the database's file. */
@@ -49,7 +45,6 @@ export interface Unchecked {
     | "base-package"
     | "checkpoint"
     | "database"
-    | "earlier-packages"
     | "later-packages"
     | "no-log"
     | "no-packages"

@@ -154,8 +154,8 @@ export function noteNeighbours(unchecked: readonly Unchecked[]): {
   readonly unchecked: Unchecked[];
   readonly notes: ArchiveNote[];
 } {
-  const outside = new Set<Unchecked["kind"]>(["base-package", "earlier-packages", "later-packages"]);
-  const notes = unchecked.filter(({ kind }) => kind === "base-package" || kind === "earlier-packages");
+  const outside = new Set<Unchecked["kind"]>(["base-package", "later-packages"]);
+  const notes = unchecked.filter(({ kind }) => kind === "base-package");
   return {
     unchecked: unchecked.filter(({ kind }) => !outside.has(kind)),
     notes: notes.map(({ path, problem }) => ({ kind: "neighbours", path, text: problem })),

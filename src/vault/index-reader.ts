@@ -42,8 +42,8 @@ const checkedRows = [
 export class IndexReader {
   /** The file, or the address. */
   readonly file: string;
-  /** The chains whose packages it lists: that of the store, or one for each worker. */
-  readonly chains: readonly string[];
+  /** The ID of the store, which its packages name. */
+  readonly store: string;
   /** The folder of packages that the store last had; null if none is known. */
   readonly folder: string | null;
   readonly #source: IndexSource;
@@ -51,7 +51,7 @@ export class IndexReader {
   private constructor(file: string, source: IndexSource, store: Row) {
     this.file = file;
     this.#source = source;
-    this.chains = [String(store["store_id"]), ...source.workers];
+    this.store = String(store["store_id"]);
     this.folder = typeof store["folder"] === "string" ? store["folder"] : null;
   }
 
@@ -96,11 +96,6 @@ export class IndexReader {
       }
       after = Number(rows.at(-1)?.["indexed_order"]);
     }
-  }
-
-  /** The ID of the store. */
-  get store(): string {
-    return this.chains[0] ?? "";
   }
 
   /** The lines of the log from a number on, some at a time. */
@@ -187,8 +182,6 @@ export interface IndexSource {
   readonly database: Database;
   /** The row of the table `store`. */
   readonly store: Row;
-  /** The ids of the workers that share the database, each of which has a chain of its own; none of an embedded one. */
-  readonly workers: readonly string[];
   /** Whether it notes where packages are being uploaded. */
   readonly hasUploads: boolean;
   /** Rejects with ERR_STORE where the database is damaged. */
@@ -217,9 +210,8 @@ async function openPostgres(given: string, thread: ToolThread): Promise<IndexSou
     if (store === undefined) {
       throw noTablesError(readPostgresUrl(given).name);
     }
-    const workers = await findWorkers(database);
     const check = (): Promise<void> => Promise.resolve();
-    return { database, store, workers, hasUploads: await hasUploads(given, database), check };
+    return { database, store, hasUploads: await hasUploads(given, database), check };
   } catch (error) {
     await database.close();
     throw error;
@@ -234,14 +226,6 @@ export async function hasUploads(given: string, database: Database): Promise<boo
   const sql = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'uploads'";
   const [tables = []] = await database.transaction([{ sql }]);
   return tables.length > 0;
-}
-
-/** Earlier versions have no such table. */
-async function findWorkers(database: Database): Promise<string[]> {
-  const [rows = []] = (await hasTable(database, "workers"))
-    ? await database.transaction([{ sql: "SELECT worker_id FROM workers" }])
-    : [];
-  return rows.map((row) => String(row["worker_id"]));
 }
 
 async function hasTable(database: Database, name: string): Promise<boolean> {
@@ -271,7 +255,7 @@ async function openFile(file: string, thread: ToolThread): Promise<IndexSource> 
       throw failureError(file, { reason: "foreign" });
     }
     const check = (how: CheckDepth): Promise<void> => checkFile(file, database, how);
-    return { database, store, workers: [], hasUploads: await hasUploads(file, database), check };
+    return { database, store, hasUploads: await hasUploads(file, database), check };
   } catch (error) {
     await database.close();
     throw error;

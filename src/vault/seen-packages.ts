@@ -22,8 +22,6 @@ export interface SeenPackage {
   readonly store: string | null;
   readonly job: string;
   readonly archived: string;
-  readonly previousPath: string | null;
-  readonly previousSha256: string | null;
   /** What is missing from it; null if it is complete. */
   readonly missing: string | null;
   /** The manifest of the package that it supplements. */
@@ -52,8 +50,6 @@ const schema = [
     store TEXT,
     job TEXT NOT NULL,
     archived TEXT NOT NULL,
-    previous_path TEXT,
-    previous_sha256 TEXT,
     missing TEXT,
     supplements TEXT,
     supplements_path TEXT,
@@ -70,7 +66,6 @@ const schema = [
 /** Created after all packages were added, which takes less time. */
 const indexes = [
   "CREATE INDEX seen_sha256 ON seen (sha256)",
-  "CREATE INDEX seen_previous ON seen (previous_sha256, store, archived, path)",
   "CREATE INDEX seen_supplements ON seen (supplements) WHERE supplements IS NOT NULL",
   "CREATE INDEX seen_store ON seen (store, archived, path)",
 ];
@@ -104,8 +99,6 @@ export class SeenPackages {
       store: one.store,
       job: one.job,
       archived: one.archived,
-      previous_path: one.previousPath,
-      previous_sha256: one.previousSha256,
       missing: one.missing,
       supplements: one.supplementsSha256,
       supplements_path: one.supplementsPath,
@@ -214,7 +207,7 @@ export interface CheckParts {
 /** What a verification notes of a package. */
 export function seenOf(entry: WalkedPackage, hasHold: boolean): SeenPackage {
   const { path, sha256, manifest } = entry;
-  const { previous, supplements = null } = manifest;
+  const { supplements = null } = manifest;
   const measurement = measurementOf(manifest);
   const legacyId = measurement?.legacyId ?? null;
   return {
@@ -223,8 +216,6 @@ export function seenOf(entry: WalkedPackage, hasHold: boolean): SeenPackage {
     store: manifest.store ?? null,
     job: manifest.job,
     archived: manifest.times.archived,
-    previousPath: previous?.path ?? null,
-    previousSha256: previous?.sha256 ?? null,
     missing: manifest.complete ? null : manifest.missing.join(", "),
     supplementsSha256: supplements?.sha256 ?? null,
     supplementsPath: supplements?.path ?? null,

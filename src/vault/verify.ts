@@ -563,7 +563,7 @@ async function* compareMeasurement(packages: readonly Row[], index: IndexReader)
       yield { kind: "index", path, problem };
     }
     // A package that is not in the index has been reported already.
-    const isOwn = index.chains.includes(String(one["store"])) && one["is_listed"] === 1;
+    const isOwn = one["store"] === index.store && one["is_listed"] === 1;
     const isKept = Date.now() - Date.parse(String(one["accepted"])) < keepMs - slackMs;
     if (isOwn && isKept && !ids.some((id) => given.has(id))) {
       const problem = `the database does not say that the transaction ${ids[0]} was given to this measurement`;
@@ -616,14 +616,14 @@ async function* checkSupplements(
 }
 
 const unlisted = `SELECT seen_order, path, sha256, job FROM seen
-  WHERE seen_order > ? AND NOT is_listed AND store IN (SELECT value FROM json_each(?)) ORDER BY seen_order LIMIT ?`;
+  WHERE seen_order > ? AND NOT is_listed AND store = ? ORDER BY seen_order LIMIT ?`;
 
 /**
  * Selects packages of the index's own store that the index does not list. They may have been archived while it was
  * read, or be about to be listed. One that was deleted and is there is said of the log.
  */
 async function* checkUnlisted(index: IndexReader, parts: CheckParts): AsyncGenerator<Finding> {
-  for await (const row of parts.seen.pages(unlisted, [JSON.stringify(index.chains)])) {
+  for await (const row of parts.seen.pages(unlisted, [index.store])) {
     const [path, sha256] = [String(row["path"]), String(row["sha256"])];
     const isKnown = await index.isKnown({ job: String(row["job"]), sha256, path });
     if (!isKnown && (await parts.pruned?.has(sha256)) !== true && (await isThere({ path }, parts))) {
@@ -635,11 +635,11 @@ async function* checkUnlisted(index: IndexReader, parts: CheckParts): AsyncGener
 }
 
 /**
- * For stores whose own database was not given, the end of their chains is not known, unless another index lists their
+ * For stores whose own database was not given, the end of their logs is not known, unless another index lists their
  * packages: a rebuilt index lists those of earlier stores.
  */
 async function checkOthers(indexes: readonly IndexReader[], seen: SeenPackages): Promise<Unchecked[]> {
-  const own = JSON.stringify(indexes.flatMap(({ chains }) => chains));
+  const own = JSON.stringify(indexes.map(({ store }) => store));
   const stores = await seen.select(
     `SELECT store, count(*) AS packages, path, max(archived) FROM seen
       WHERE NOT is_listed AND (store IS NULL OR store NOT IN (SELECT value FROM json_each(?)))

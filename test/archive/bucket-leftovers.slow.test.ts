@@ -154,7 +154,6 @@ describe("archive: what is left in a bucket", () => {
           "leftover claims/bbbbbbbbbbbb",
         ]);
         assert.deepEqual((await said()).toSorted(), [
-          `earlier-packages ${second}`,
           `missing-package ${first}`,
           "stray letters/0e0e0e0e0e0/image.jpg",
         ]);

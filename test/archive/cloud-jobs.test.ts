@@ -6,7 +6,7 @@ import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
 import { rejectsWith, withFolder } from "../media/support.ts";
 import { simulatedCloudOfSuite } from "./simulated-cloud.ts";
 import { storeIn } from "./store.ts";
-import { openArchive, pictureOf, readPackages, sha256Of, until, workFolders } from "./support.ts";
+import { openArchive, pictureOf, readPackages, until, workFolders } from "./support.ts";
 
 describe("archive: jobs of the cloud", () => {
   const cloud = simulatedCloudOfSuite();
@@ -43,23 +43,6 @@ describe("archive: jobs of the cloud", () => {
       assert.equal(item?.contentTypeFound, "video/mp4");
       assert.equal(item.url, `/api/transactionmedia/905865/${video.contentId}`);
       assert.deepEqual(await workFolders(root), []);
-    });
-  });
-
-  it("names the package before in each manifest", async () => {
-    await withFolder(async (root) => {
-      const archive = await openArchive(root, cloud.client);
-      let before: { path: string; sha256: string } | null = null;
-      for (const id of ["1", "2", "3"]) {
-        cloud.sim.cloud.addMedia(id, { contentType: "video/mp4", generateBytes: 20_000 });
-        const { manifest, path, sha256, folder } = await (
-          await archive.runner.submit(cloud.intentFor(id))
-        ).end();
-        assert.deepEqual(manifest.previous, before);
-        assert.equal(sha256Of(await readFile(join(folder, "manifest.json"))), sha256);
-        before = { path: `${path}/manifest.json`, sha256 };
-      }
-      await archive.close();
     });
   });
 

@@ -35,7 +35,6 @@ function manifestOf(job: string, more: Partial<Manifest> = {}): Manifest {
     items: [],
     measurement: null,
     raw: { path: "measurement.raw", bytes: 7, sha256: "c".repeat(64) },
-    previous: null,
     ...more,
   };
 }

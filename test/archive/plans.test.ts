@@ -51,28 +51,6 @@ describeDatabases("archive: what reads a large index", (open) => {
       assert.ok(plan.includes(name), `${name}\n${plan}`);
     }
   });
-
-  it("the ends of all chains are looked up one by one", async () => {
-    await test.database.transaction([
-      {
-        sql: "INSERT INTO workers (worker_id, host, begun_at) VALUES ('earlier', '', ''), ('worker', '', ''), ('idle', '', '')",
-      },
-    ]);
-    const steps = await stepsOf(test, async (database) => {
-      const ends = await new PackageIndex(database).ends("worker");
-      assert.deepEqual(
-        ends.map(({ path }) => path),
-        [`2026/${packages}`],
-      );
-    });
-    const plan = steps.join("\n");
-    assert.deepEqual(steps.filter(isSlow), [], plan);
-    for (const name of ["packages_store", "packages_previous"]) {
-      assert.ok(plan.includes(name), `${name}\n${plan}`);
-    }
-    // It would read all later packages of other workers to find the last one of a worker that has ended.
-    assert.ok(!plan.includes("packages_pkey"), plan);
-  });
 });
 
 describe("archive: what an archive reads of an embedded database when it is opened", () => {

@@ -72,7 +72,7 @@ for (const kind of storeKinds) {
       return findings;
     }
 
-    it("archives media of messages and of the cloud, each once, in one chain", async () => {
+    it("archives media of messages and of the cloud, each once", async () => {
       await withStore(async (place) => {
         const { runner, query, close } = await start(place);
         cloud.sim.cloud.addMedia("of the cloud", { contentType: "image/jpeg", bytes: pictureOf("cloud") });
@@ -83,7 +83,6 @@ for (const kind of storeKinds) {
         assert.equal(again.path, first.path);
         const packages = await place.packages();
         assert.deepEqual([...packages.keys()].toSorted(), [first.path, second.path].toSorted());
-        assert.equal(packages.get(second.path)?.previous?.sha256, first.sha256);
         assert.deepEqual(await query("SELECT * FROM uploads"), []);
         await until(() => stagedIn(place.stub).length === 0, "nothing is staged");
         await close();

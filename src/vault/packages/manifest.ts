@@ -198,10 +198,6 @@ export const manifestSchema = described(
       "measurement.raw, byte for byte what the device sent.",
       v.nullable(v.object({ ...file.entries, path: v.literal(rawFileName) })),
     ),
-    previous: described(
-      "The manifest that was written before this one by the same store; null for the first.",
-      v.nullable(v.object({ path: described("From the store's folder, with slashes.", v.string()), sha256 })),
-    ),
   }),
 );
 

@@ -64,46 +64,6 @@ export class PackageIndex {
     return newest;
   }
 
-  /**
-   * Returns the ends of the chains of this database that no package names: that of the store, or one for each worker. The newest
-   * comes last. To compare all packages with one another would take too long.
-   */
-  async ends(_storeId: string): Promise<readonly IndexedPackage[]> {
-    const [workers = []] = await this.#database.transaction([{ sql: "SELECT worker_id FROM workers" }]);
-    const ends: IndexedPackage[] = [];
-    for (const worker of workers) {
-      const end = await this.#lastOf(String(worker["worker_id"]));
-      // The chain of a new worker begins at the end of another one.
-      if (end !== undefined && (await this.#next(end)) === undefined) {
-        ends.push(end);
-      }
-    }
-    const last = ends.length === 0 ? await this.last() : undefined;
-    return last === undefined ? ends.toSorted(byTime) : [last];
-  }
-
-  async #lastOf(storeId: string): Promise<IndexedPackage | undefined> {
-    // Not "=": the order of all packages would do as well then, and PostgreSQL might read back to a worker that ended long ago.
-    let [last] = await this.#select(
-      "WHERE store_id BETWEEN ? AND ? ORDER BY store_id DESC, indexed_order DESC LIMIT 1",
-      [storeId, storeId],
-    );
-    // After a kill, several may have come into the index in another order than that of the chain.
-    for (let next = last; next !== undefined; next = await this.#next(next, storeId)) {
-      last = next;
-    }
-    return last;
-  }
-
-  /** Returns a package that names this one; given a store, one of that store. */
-  async #next({ sha256 }: IndexedPackage, storeId?: string): Promise<IndexedPackage | undefined> {
-    const [next] =
-      storeId === undefined
-        ? await this.#select("WHERE previous_sha256 = ? LIMIT 1", [sha256])
-        : await this.#select("WHERE previous_sha256 = ? AND store_id = ? LIMIT 1", [sha256, storeId]);
-    return next;
-  }
-
   async #select(where: string, values: readonly SqlValue[]): Promise<readonly IndexedPackage[]> {
     const [rows = []] = await this.#database.transaction([
       { sql: `SELECT * FROM packages ${where}`, values },
@@ -121,7 +81,7 @@ export function rowOfPackage(
   placed: PlacedPackage,
   manifest: Manifest,
 ): Readonly<Record<string, SqlValue>> {
-  const { references, times, measurement, raw, previous, billable = null } = manifest;
+  const { references, times, measurement, raw, billable = null } = manifest;
   const files = filesOf(manifest);
   return {
     package_id: manifest.job,
@@ -145,7 +105,6 @@ export function rowOfPackage(
     bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
     measurement_sha256: measurement?.sha256 ?? null,
     raw_sha256: raw?.sha256 ?? null,
-    previous_sha256: previous?.sha256 ?? null,
     supplements_sha256: manifest.supplements?.sha256 ?? null,
     device_serial_number: manifest.instrument?.serialNumber ?? null,
     device_certificate: manifest.instrument?.certificate ?? null,
@@ -183,11 +142,6 @@ export function indexPackage(
       values: [...Object.values(row), ...condition.values],
     },
   ];
-}
-
-function byTime(a: IndexedPackage, b: IndexedPackage): number {
-  const [one, other] = [a.archivedAt + a.id, b.archivedAt + b.id];
-  return Number(one > other) - Number(one < other);
 }
 
 /** Reads a row of the index. */

@@ -127,7 +127,6 @@ export class PackageWriter {
       items: [...content.items],
       measurement: describe(measurementFileName, texts.measurement),
       raw: describe(rawFileName, texts.raw),
-      previous: null,
     };
   }
 }
