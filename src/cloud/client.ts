@@ -19,7 +19,7 @@ import { CommandQueues } from "../http/command-queue.ts";
 import type { TlsOptions } from "../http/connections.ts";
 import { type DownloadOptions, startDownload } from "../http/download.ts";
 import { callFailure } from "../http/failures.ts";
-import { type HttpResponse, readMeasurement, readShape, refuseHtml } from "../http/response.ts";
+import { type HttpResponse, readMeasurement, readShape, refuseMarkup } from "../http/response.ts";
 import { poll } from "../http/retry.ts";
 import {
   type CallOptions,
@@ -220,7 +220,7 @@ export class CloudClient {
   }
 
   async #sendVideo(deviceReference: string, command: Command, options: CommandOptions): Promise<void> {
-    refuseHtml(this.peer, command, await this.#send(deviceReference, command, options));
+    refuseMarkup(this.peer, command, await this.#send(deviceReference, command, options));
   }
 
   async #readOne<T>(read: Read, options: CallOptions, decode: (value: unknown) => T): Promise<T> {

@@ -65,6 +65,8 @@ export class Transport {
   readonly timeoutMs: number;
   readonly #options: TransportOptions;
   readonly #headers: Readonly<Record<string, string>>;
+  /** What no answer may bring back to the flow. */
+  readonly #secrets: readonly string[];
   readonly #connectMs: number;
   readonly #closing = new AbortController();
   /** The pools, each opened by the first call that needs it: an unused config node costs none. Null once closed. */
@@ -75,6 +77,7 @@ export class Transport {
     this.timeoutMs = options.timeoutMs;
     this.#options = options;
     this.#headers = options.headers === undefined ? anyBody : { ...anyBody, ...options.headers };
+    this.#secrets = (options.headers?.["authorization"] ?? "").split(" ").slice(1);
     this.#connectMs = Math.min(longestConnectMs, options.timeoutMs);
   }
 
@@ -99,10 +102,14 @@ export class Transport {
     });
     try {
       onTurn?.();
-      const receiver = new ResponseReceiver(this.peer, command);
+      const receiver = new ResponseReceiver(this.peer, command, this.#secrets);
       const limit = { kind: "deadline", ms: this.timeoutMs } as const;
-      await this.#exchange("commands", command, receiver, { limit, signal });
-      return receiver.response();
+      try {
+        await this.#exchange("commands", command, receiver, { limit, signal });
+        return receiver.response();
+      } catch (error) {
+        throw receiver.explain(error);
+      }
     } finally {
       release();
     }

@@ -396,8 +396,8 @@ export interface ErrorMessage {
     [field: string]: unknown;
   };
   /**
-   * Of measure: the response exactly as it was received, if one came; of remote trigger only after a failed
-   * measurement.
+   * Of a command: the response exactly as it was received, if one came; of one that cannot be used at most the
+   * first 64 kB, and never the token.
    */
   rawResponse?: string;
   [field: string]: unknown;

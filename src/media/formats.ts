@@ -1,5 +1,6 @@
 import { DimensionerError } from "../errors/dimensioner-error.ts";
 import { type Phrase, phrase } from "../errors/interpolation.ts";
+import { isHtml, textOf } from "../model/documents.ts";
 import type { DownloadSource } from "../model/download.ts";
 import { errorFacts } from "./disk.ts";
 
@@ -69,14 +70,9 @@ export function extensionFor(kind: ContentKind | undefined, announced: string | 
   return kind?.extension ?? extensions.get(announced ?? "") ?? "bin";
 }
 
-const htmlStart =
-  /^\s*(?:<\?xml[^>]*>\s*)?<(?:!--|(?:!doctype\s+html|html|head|title|meta|body|script)[\s/>])/i;
-
 /** Whether the bytes begin like a web page, such as the sign-in page of a network. */
 export function looksLikeHtml(head: Uint8Array): boolean {
-  const encoding =
-    head[0] === 0xff && head[1] === 0xfe ? "utf-16le" : head[0] === 0xfe ? "utf-16be" : "utf-8";
-  return htmlStart.test(new TextDecoder(encoding).decode(head));
+  return isHtml(textOf(head).text);
 }
 
 /**
@@ -418,7 +414,7 @@ export class ContentCheck {
     if (this.#bytes === 0) {
       throw new DimensionerError("responseEmpty", errorFacts(source, source.surface), { host });
     }
-    if (announced === "text/html" || announced === "application/xhtml+xml" || looksLikeHtml(this.#head)) {
+    if (this.#kind === undefined && looksLikeHtml(this.#head)) {
       throw new DimensionerError("responseHtml", errorFacts(source, source.surface), { host });
     }
     return {

@@ -20,6 +20,12 @@ export function decode<const TSchema extends v.GenericSchema>(
   if (name === null) {
     throw new ShapeError(phrase("otherForm"));
   }
+  if (typeof issue.input === "string" && /^\s*-?\d+,\d+\s*$/.test(issue.input)) {
+    throw new ShapeError(phrase("decimalComma", { name }));
+  }
+  if (issue.type === "gt_value" || issue.type === "min_value") {
+    throw new ShapeError(phrase(issue.type === "gt_value" ? "notAboveZero" : "negative", { name }));
+  }
   const isMissing = issue.received === "undefined";
   throw new ShapeError(phrase(isMissing ? "fieldMissing" : "fieldForm", { name }));
 }
@@ -40,8 +46,9 @@ const emptyText = v.pipe(
   v.empty(),
   v.transform(() => null),
 );
-const numberInWords = v.pipe(v.string(), v.trim(), v.decimal(), v.transform(Number));
-const wireDecimal = v.optional(v.nullable(v.union([v.number(), emptyText, numberInWords])), null);
+const numberInWords = v.pipe(v.string(), v.trim(), v.maxLength(30), v.decimal(), v.transform(Number));
+const finite = v.pipe(v.number(), v.finite());
+const wireDecimal = v.optional(v.nullable(v.union([finite, emptyText, numberInWords])), null);
 const integerInWords = v.pipe(v.string(), v.trim(), v.regex(/^-?\d{1,9}$/), v.transform(Number));
 const wireCode = v.pipe(v.union([v.number(), integerInWords]), v.integer());
 const wireId = v.pipe(v.union([v.string(), v.number()]), v.transform(String), v.nonEmpty());
@@ -59,6 +66,12 @@ export const decimal = (meaning: string) =>
 
 /** A number that is not guessed: a text that is no number is refused. */
 export const figure = wireDecimal;
+
+/** The same of what has a size. */
+export const sizeFigure = v.pipe(wireDecimal, v.nullable(v.pipe(v.number(), v.gtValue(0))));
+
+/** The same of a weight, which is 0 where nothing was weighed. */
+export const weightFigure = v.pipe(wireDecimal, v.nullable(v.pipe(v.number(), v.minValue(0))));
 
 /** The number of an error, which some surfaces send as text. */
 export const code = (meaning: string) =>

@@ -1,6 +1,17 @@
 import * as v from "valibot";
 import { type Phrase, beginning, phrase } from "../errors/interpolation.ts";
-import { code, decimal, decode, figure, flag, requiredCode, text } from "./decode.ts";
+import { fieldsOf } from "./containers.ts";
+import {
+  code,
+  decimal,
+  decode,
+  figure,
+  flag,
+  requiredCode,
+  sizeFigure,
+  text,
+  weightFigure,
+} from "./decode.ts";
 import type { MeasureSource } from "./measurement.ts";
 import type { MeasureResult } from "./shapes.ts";
 
@@ -52,10 +63,20 @@ const wireResult = v.looseObject({
   ),
 });
 
-/** Of a successful measurement, no dimension and no weight is null because it could not be read. */
+/**
+ * Of a successful measurement, no dimension and no weight is null because it could not be read, and a parcel has a size. An object that was
+ * not measured may have any.
+ */
 const wireFigures = v.looseObject({
-  weight: figure,
-  measuredObjects: v.nullish(v.array(v.looseObject({ length: figure, width: figure, height: figure }))),
+  weight: weightFigure,
+  measuredObjects: v.nullish(
+    v.array(
+      v.lazy((object) => {
+        const size = Number(fieldsOf(object)?.["errorCode"] ?? 0) === 0 ? sizeFigure : figure;
+        return v.looseObject({ length: size, width: size, height: size });
+      }),
+    ),
+  ),
 });
 
 const { weight, dimsUnitOfMeasure, weightUnitOfMeasure, ...otherEntries } = wireResult.entries;
@@ -137,7 +158,7 @@ export function decodeMeasureResult(value: unknown, source: MeasureSource): Meas
     weight,
     ...measuredObjects.flatMap(({ length, width, height }) => [length, width, height]),
   ];
-  if (errorCode === 0 && (measuredObjects.length === 0 || figures.includes(null))) {
+  if (errorCode === 0 && (measuredObjects.length === 0 || figures.some((one) => one === null || one <= 0))) {
     decode(wireFigures, fields);
   }
   const ok =

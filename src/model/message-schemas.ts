@@ -234,7 +234,7 @@ export const sent = {
     error: values.errorObject,
     rawResponse: v.exactOptional(
       described(
-        "Of measure: the response exactly as it was received, if one came; of remote trigger only after a failed measurement.",
+        "Of a command: the response exactly as it was received, if one came; of one that cannot be used at most the first 64 kB, and never the token.",
         v.string(),
       ),
     ),

@@ -121,11 +121,29 @@ export const payload: Rows = {
     acts: 1,
     ...badResponse,
   },
-  "compressed without being requested": {
+  "said to be compressed, and not": {
     faults: [{ kind: "headers", set: { "content-encoding": "gzip" } }],
     acts: 1,
-    ...badResponse,
+    measure: succeeds,
+    video: succeeds,
+    read: succeeds,
+    download: succeeds,
   },
+  "a web page's type on the right content": {
+    faults: [{ kind: "content-type", value: "text/html" }],
+    acts: 1,
+    measure: succeeds,
+    video: succeeds,
+    read: succeeds,
+    download: succeeds,
+  },
+  XML: {
+    faults: [{ kind: "body", text: "<?xml version='1.0'?><result/>", acts: false }],
+    measure: badResponse.measure,
+    video: badResponse.video,
+    read: badResponse.read,
+  },
+  "a number that is none": body({ text: '{"errorCode":0,"objectCount":1,"id":1e999,"measuredObjects":[]}' }),
   "a body where none is expected": {
     faults: [{ kind: "body", text: "all right" }],
     acts: 1,

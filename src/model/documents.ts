@@ -1,0 +1,137 @@
+import { isUtf8 } from "node:buffer";
+import { type Problem, beginning, phrase, verbatim } from "../errors/interpolation.ts";
+import { type JsonLimits, parseFields } from "./parse-json.ts";
+
+/** What the bytes of an answer say, where they are a text. */
+export interface Document {
+  readonly kind: "html" | "json" | "text" | "xml";
+  readonly text: string;
+}
+
+/** A byte order mark, as its bytes and as a character. */
+const marks: readonly (readonly [Uint8Array, string])[] = [
+  [Uint8Array.of(0xff, 0xfe), "utf-16le"],
+  [Uint8Array.of(0xfe, 0xff), "utf-16be"],
+];
+
+/**
+ * The text of an answer in the encoding that it has, whatever was announced. Without a byte order mark, what is not UTF-8 is read as
+ * Latin-1, in which every byte is a character. `wrongByte` is the first byte that is not UTF-8, counted from 1.
+ */
+export function textOf(bytes: Uint8Array): { readonly text: string; readonly wrongByte: number | null } {
+  const marked = marks.find(([mark]) => mark.every((byte, at) => bytes[at] === byte));
+  if (marked !== undefined) {
+    return { text: new TextDecoder(marked[1]).decode(bytes), wrongByte: 1 };
+  }
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const text = buffer.toString();
+  return isUtf8(buffer)
+    ? { text, wrongByte: null }
+    : {
+        text: buffer.toString("latin1"),
+        wrongByte: Buffer.byteLength(text.slice(0, text.indexOf("\uFFFD"))) + 1,
+      };
+}
+
+const htmlStart =
+  /^<(?:!doctype\s+html|html|head|title|meta|body|script|style|link|div|p|h[1-6]|table|form|iframe|center|font|span|a|b|br|pre|ul|img)[\s/>]/i;
+const markupStart = /^<(?:[?!]|[a-z_][\w:.-]*[\s/>])/i;
+/** How much of a text decides what it is. */
+const decidingLength = 4_096;
+
+/** The beginning of markup without what may stand before the first element; empty for any other text. A loop, because a pattern for all of it could take hours. */
+function markupOf(text: string): string {
+  let rest = text
+    .slice(0, decidingLength)
+    .replace(/^\uFEFF/, "")
+    .trimStart();
+  if (!markupStart.test(rest)) {
+    return "";
+  }
+  for (let end = ""; /^<(?:\?|!--)/.test(rest);) {
+    end = rest.startsWith("<?") ? "?>" : "-->";
+    const at = rest.indexOf(end, 2);
+    if (at < 0) {
+      break;
+    }
+    rest = rest.slice(at + end.length).trimStart();
+  }
+  return rest === "" ? "<" : rest;
+}
+
+/** Whether a text begins like a web page, such as the sign-in page of a network. */
+export function isHtml(text: string): boolean {
+  const markup = markupOf(text);
+  // A comment is no part of the answers of APIs, and pages begin with one.
+  return htmlStart.test(markup) || /^[\s\uFEFF]*<!--/.test(text.slice(0, decidingLength));
+}
+
+export function isXml(text: string): boolean {
+  return markupOf(text) !== "" && !isHtml(text);
+}
+
+/** Bytes that no text has: control characters besides tab, line feed, form feed and carriage return. */
+const noText = /(?![\t\n\f\r\x80-\x9f])\p{Cc}/u;
+
+/**
+ * Whether these bytes are a text, which no picture and no film is: their formats have bytes near their beginning that no text has.
+ */
+export function isText(bytes: Uint8Array): boolean {
+  const isMarked = marks.some(([mark]) => mark.every((byte, at) => bytes[at] === byte));
+  return !noText.test(isMarked ? textOf(bytes).text : Buffer.from(bytes).toString("latin1"));
+}
+
+/** Reads a text document. */
+export function readDocument(bytes: Uint8Array): Document {
+  const { text } = textOf(bytes);
+  if (isHtml(text)) {
+    return { kind: "html", text };
+  }
+  const isJson = /^[{[]/.test(
+    text
+      .slice(0, decidingLength)
+      .replace(/^\uFEFF/, "")
+      .trimStart(),
+  );
+  return { kind: isJson ? "json" : isXml(text) ? "xml" : "text", text };
+}
+
+const limits: JsonLimits = { depth: 64, entries: 1_000, values: 10_000 };
+/** Where error documents say what has happened, the most telling first. */
+const wordNames = ["errorMessage", "error_description", "message", "Message", "detail", "title", "error"];
+
+/** What a document says in its own words, as the value of a sentence. */
+export function wordsOf({ kind, text }: Document): Problem {
+  const found = kind === "json" ? wordsOfJson(text) : kind === "text" ? text : wordsOfMarkup(text);
+  const words = beginning((found ?? text).replace(/\s+/g, " ").trim()).replace(/[.\s]+$/, "");
+  const code = kind === "json" ? codeOf(text) : null;
+  return code === null || found === undefined ? verbatim(words) : phrase("errorWords", { words, code });
+}
+
+function fieldsOfJson(text: string): Readonly<Record<string, unknown>> {
+  const fields = parseFields(text.replace(/^\uFEFF/, ""), limits) ?? {};
+  const { error } = fields;
+  return typeof error === "object" && error !== null && !Array.isArray(error) ? { ...error } : fields;
+}
+
+function wordsOfJson(text: string): string | undefined {
+  const fields = fieldsOfJson(text);
+  return wordNames.flatMap((name) => textIn(fields[name])).find((one) => one.trim() !== "");
+}
+
+function textIn(value: unknown): string[] {
+  return typeof value === "string" ? [value] : [];
+}
+
+function codeOf(text: string): number | null {
+  const { errorCode } = fieldsOfJson(text);
+  return typeof errorCode === "number" && Number.isSafeInteger(errorCode) ? errorCode : null;
+}
+
+/** The text of the first element that says something. */
+function wordsOfMarkup(text: string): string | undefined {
+  return wordNames
+    .concat("faultstring", "h1")
+    .map((name) => new RegExp(`<(?:\\w+:)?${name}(?:\\s[^>]{0,200})?>([^<]{1,400})<`, "i").exec(text)?.[1])
+    .find((one) => one !== undefined && one.trim() !== "");
+}
