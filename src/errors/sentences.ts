@@ -747,6 +747,18 @@ const responses = {
     text: "__host__ sent its response compressed (“__problem__”), which was not requested, and it cannot be decompressed. Turn off compression in the proxy on the way.",
     hint: "Some proxies compress responses.",
   },
+  responseDocument: {
+    code: "ERR_BAD_RESPONSE",
+    text: "__host__ answered with __what__ instead of an image or a video: __problem__. Nothing was kept; try again.",
+    hint: "The file may not exist any more, or something else answers at this address, such as the sign-in page of a network.",
+    retryable: true,
+  },
+  responseLonger: {
+    code: "ERR_BAD_RESPONSE",
+    text: "__host__ sent more than the __total__ bytes that it had announced. Nothing was kept; try again.",
+    hint: "A cache or a proxy on the way can cause this.",
+    retryable: true,
+  },
   responseUnfinished: {
     code: "ERR_BAD_RESPONSE",
     text: "The data from __host__ is incomplete: __problem__. Nothing was kept; try again.",

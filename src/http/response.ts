@@ -47,18 +47,18 @@ const numberLength = 30;
 export class ResponseReceiver implements Receiver {
   readonly #peer: Peer;
   readonly #call: Call;
-  /** What a server could send back and nobody may see, such as a token. */
-  readonly #hidden: readonly string[];
+  /** Removes what a server could send back and nobody may see, such as a token. */
+  readonly #hide: (text: string) => string;
   readonly #body = new ByteCollector(jsonLimitBytes);
   #headers: Headers = {};
   #refusal: DimensionerError | undefined;
   /** The wait that the peer asks for before the next try; undefined if it sent none that can be used. */
   retryAfterMs: number | undefined;
 
-  constructor(peer: Peer, call: Call, hidden: readonly string[] = []) {
+  constructor(peer: Peer, call: Call, hide = (text: string): string => text) {
     this.#peer = peer;
     this.#call = call;
-    this.#hidden = hidden;
+    this.#hide = hide;
   }
 
   onHead(statusCode: number, headers: Headers, flow: Flow): void {
@@ -121,7 +121,7 @@ export class ResponseReceiver implements Receiver {
 
   #answer(body: Buffer): string {
     const { text } = textOf(wholeCharacters(body.subarray(0, keptAnswerBytes), body.length));
-    return this.#hidden.reduce((answer, hidden) => answer.replaceAll(hidden, "…"), text);
+    return this.#hide(text);
   }
 
   #refuseLarge(): never {

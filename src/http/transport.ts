@@ -86,6 +86,11 @@ export class Transport {
     return [this.#closing.signal, ...given.filter((signal) => signal !== undefined)];
   }
 
+  /** A text of the peer without the secrets that were sent to it. */
+  hide(text: string): string {
+    return this.#secrets.reduce((rest, secret) => rest.replaceAll(secret, "…"), text);
+  }
+
   /** Sends a command when it is its turn in the device's queue; at most once, whatever happens. */
   async sendCommand(command: Command, target: Target, options: CommandOptions = {}): Promise<HttpResponse> {
     const { signal, waitSignal, onWaiting, onTurn } = options;
@@ -102,7 +107,7 @@ export class Transport {
     });
     try {
       onTurn?.();
-      const receiver = new ResponseReceiver(this.peer, command, this.#secrets);
+      const receiver = new ResponseReceiver(this.peer, command, (text) => this.hide(text));
       const limit = { kind: "deadline", ms: this.timeoutMs } as const;
       try {
         await this.#exchange("commands", command, receiver, { limit, signal });

@@ -163,12 +163,22 @@ export interface BufferMessage {
   contentType: string;
   /** A suggested file name that is valid on every system, with the extension that matches the content. */
   filename: string;
+  /**
+   * Only where the content is of no known format, so that it may be anything: then it counts as neither an image
+   * nor a video.
+   */
+  recognized?: false;
   [field: string]: unknown;
 }
 
 /** What fetch image and fetch media send where they save to a file. */
 export interface FileMessage {
   payload: SavedFile;
+  /**
+   * Only where the content is of no known format, so that it may be anything: then it counts as neither an image
+   * nor a video.
+   */
+  recognized?: false;
   /** The file's path. */
   filename: string;
   [field: string]: unknown;
@@ -182,6 +192,11 @@ export interface VideoBufferMessage {
   contentType: string;
   /** A suggested file name that is valid on every system, with the extension that matches the content. */
   filename: string;
+  /**
+   * Only where the content is of no known format, so that it may be anything: then it counts as neither an image
+   * nor a video.
+   */
+  recognized?: false;
   video?: VideoCommand;
   [field: string]: unknown;
 }
@@ -189,6 +204,11 @@ export interface VideoBufferMessage {
 /** What fetch video sends where it saves to a file. */
 export interface VideoFileMessage {
   payload: SavedFile;
+  /**
+   * Only where the content is of no known format, so that it may be anything: then it counts as neither an image
+   * nor a video.
+   */
+  recognized?: false;
   /** The file's path. */
   filename: string;
   video?: VideoCommand;

@@ -140,6 +140,9 @@ class PngEnd implements FormatEnd {
   }
 
   problem(): Phrase | null {
+    if (this.#walker.isTooFine) {
+      return phrase("endUnknown");
+    }
     return this.#walker.ended && this.#walker.extra === 0 ? null : phrase("pngEnd");
   }
 }
@@ -171,6 +174,9 @@ class JpegEnd implements FormatEnd {
   }
 
   problem(): Phrase | null {
+    if (this.#walker.isTooFine) {
+      return phrase("endUnknown");
+    }
     const marked = this.#beforeLast === 0xff && this.#last === 0xd9;
     return marked && this.#walker.ended ? null : phrase("jpegEnd");
   }
@@ -254,6 +260,9 @@ class Mp4End implements FormatEnd {
   }
 
   problem(): Phrase | null {
+    if (this.#walker.isTooFine) {
+      return phrase("endUnknown");
+    }
     if (this.#openEnded) {
       return phrase("mp4Open");
     }
@@ -305,6 +314,9 @@ export type Want = { take: number } | { skip: number } | { find: number };
 /** Reads a format as if all its bytes were there; each value that it yields requests some of them. */
 export type Walk<T = void> = Generator<Want, T, Buffer>;
 
+/** Real files have fewer than one part in so many bytes; the data of a picture have one in 128, an FF, by chance. */
+const bytesPerRequest = 32;
+
 /** Passes chunks to a walk over a format, which requests bytes as if it had them all. */
 class ByteWalker {
   readonly #walk: Walk;
@@ -314,6 +326,10 @@ class ByteWalker {
   #taken: Buffer[] = [];
   /** Bytes that followed after the walk had ended. */
   extra = 0;
+  /** Whether the walk was given up because the format has more parts than any real one. */
+  isTooFine = false;
+  /** How many more requests the walk may make. */
+  #budget = 10_000;
 
   constructor(walk: Walk) {
     this.#walk = walk;
@@ -331,6 +347,7 @@ class ByteWalker {
 
   update(chunk: Uint8Array): void {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    this.#budget += bytes.length / bytesPerRequest;
     let at = 0;
     while (at < bytes.length) {
       if (this.#want === undefined) {
@@ -362,6 +379,11 @@ class ByteWalker {
     let given = bytes;
     do {
       this.#taken = [];
+      if (--this.#budget < 0) {
+        this.isTooFine = true;
+        this.#want = undefined;
+        return;
+      }
       const { done, value } = this.#walk.next(given);
       this.#want = done === true ? undefined : value;
       this.#due = this.#want === undefined || "find" in this.#want ? 0 : dueOf(this.#want);
@@ -386,11 +408,17 @@ export interface CheckedContent {
 
 /** Checks a body while it arrives, and keeps at most its first kilobyte. */
 export class ContentCheck {
+  readonly #followsEnd: boolean;
   #head = Buffer.alloc(0);
   #kind: ContentKind | undefined;
   #end: FormatEnd | undefined;
   #sniffed = false;
   #bytes = 0;
+
+  /** `followsEnd`: whether the format is followed to its end, which costs time for each part of it. */
+  constructor(followsEnd = false) {
+    this.#followsEnd = followsEnd;
+  }
 
   update(chunk: Uint8Array): void {
     this.#bytes += chunk.byteLength;
@@ -405,6 +433,12 @@ export class ContentCheck {
     }
     this.#sniff();
     this.#end?.update(chunk.subarray(wanted));
+  }
+
+  /** The type that the bytes show; null if they show none reliably. To be called after the last byte. */
+  found(): string | null {
+    this.#sniffRest();
+    return this.#kind?.contentType ?? null;
   }
 
   /** To be called once, after the last byte. Throws ERR_BAD_RESPONSE for what can't be a medium. */
@@ -446,7 +480,7 @@ export class ContentCheck {
   #sniff(): void {
     this.#sniffed = true;
     this.#kind = sniffKind(this.#head);
-    if (this.#kind?.format === undefined) {
+    if (this.#kind?.format === undefined || !this.#followsEnd) {
       return;
     }
     this.#end = createFormatEnd(this.#kind.format);

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { type Problem, beginning, phrase, verbatim } from "../errors/interpolation.ts";
-import { type JsonLimits, parseFields } from "./parse-json.ts";
+import { ByteCollector, type JsonLimits, parseFields } from "./parse-json.ts";
 
 /** What the bytes of an answer say, where they are a text. */
 export interface Document {
@@ -76,13 +76,55 @@ const noText = /(?![\t\n\f\r\x80-\x9f])\p{Cc}/u;
 /**
  * Whether these bytes are a text, which no picture and no film is: their formats have bytes near their beginning that no text has.
  */
-export function isText(bytes: Uint8Array): boolean {
+function isText(bytes: Uint8Array): boolean {
   const isMarked = marks.some(([mark]) => mark.every((byte, at) => bytes[at] === byte));
   return !noText.test(isMarked ? textOf(bytes).text : Buffer.from(bytes).toString("latin1"));
 }
 
+/** How much of a document is read for its words. */
+const readBytes = 64 * 1024;
+
+/** Whether a content type announces a text, such as JSON. */
+export function isTextType(contentType: string | null | undefined): boolean {
+  return /^text\/|[/+](?:json|xml)(?:;|$)/i.test(contentType ?? "");
+}
+
+/** Follows a body as long as it could be a text document in place of a picture or a film. */
+export class DocumentWatch {
+  /** Undefined once it is known to be none. */
+  #read: ByteCollector | undefined = new ByteCollector(readBytes);
+  readonly #isMedium: (head: Uint8Array) => boolean;
+
+  /** `isMedium`: whether a body that begins like this is a picture or a film, whatever its bytes look like. */
+  constructor(isMedium: (head: Uint8Array) => boolean) {
+    this.#isMedium = isMedium;
+  }
+
+  /** Returns false when enough was read to be sure that the body is a document. */
+  update(chunk: Buffer): boolean {
+    if (this.#read === undefined) {
+      return true;
+    }
+    const isMarked = marks.some(([mark]) => mark[0] === this.#read?.bytes()[0]);
+    if (!isMarked && this.#read.bytes().length > 1 && noText.test(chunk.toString("latin1"))) {
+      this.#read = undefined;
+      return true;
+    }
+    return this.#read.add(chunk) || this.document() === undefined;
+  }
+
+  /** What the body is, as far as it was followed; undefined if it is no text, or empty. */
+  document(): Document | undefined {
+    const bytes = this.#read?.bytes() ?? Buffer.alloc(0);
+    if (bytes.length > 0 && (!isText(bytes) || this.#isMedium(bytes))) {
+      this.#read = undefined;
+    }
+    return this.#read === undefined || bytes.length === 0 ? undefined : readDocument(bytes);
+  }
+}
+
 /** Reads a text document. */
-export function readDocument(bytes: Uint8Array): Document {
+function readDocument(bytes: Uint8Array): Document {
   const { text } = textOf(bytes);
   if (isHtml(text)) {
     return { kind: "html", text };

@@ -67,10 +67,12 @@ const contentMessage = {
     "A suggested file name that is valid on every system, with the extension that matches the content.",
     v.string(),
   ),
+  recognized: values.unrecognized,
 };
 
 const fileMessage = {
   payload: values.savedFile,
+  recognized: values.unrecognized,
   filename: described("The file's path.", v.string()),
 };
 

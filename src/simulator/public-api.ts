@@ -99,7 +99,9 @@ function contentOf(core: SimulatorCore, media: NewMedia): Content {
     return bytesContent(contentType, bytes);
   }
   if (contentType !== "video/mp4") {
-    return filledContent(contentType, Buffer.alloc(0), generateBytes);
+    // By its first bytes it is what its type says, as the archive counts it only then.
+    const head = contentType === "image/jpeg" ? Buffer.from("ffd8fffe", "hex") : Buffer.alloc(0);
+    return filledContent(contentType, head.subarray(0, generateBytes), generateBytes);
   }
   return videoContent(core.parcels.mp4(), "placed by hand", generateBytes);
 }

@@ -1,5 +1,12 @@
 import type { Fault } from "../../../src/simulator/index.ts";
-import { badResponse, failsAtOnce, connectionLost, outcomeUnknown, succeeds } from "../endings.ts";
+import {
+  badResponse,
+  failsAtOnce,
+  failsThreeTimes,
+  connectionLost,
+  outcomeUnknown,
+  succeeds,
+} from "../endings.ts";
 import type { Ending, Row, Rows } from "../row.ts";
 
 const html = "<!DOCTYPE html><p>Sign in";
@@ -34,10 +41,12 @@ export const payload: Rows = {
   "the sign-in page of a network": {
     faults: [{ kind: "body", text: html, contentType: "text/html", acts: false }],
     ...badResponse,
+    download: failsThreeTimes("ERR_BAD_RESPONSE"),
   },
   "a sign-in page with the requested content type": {
     faults: [{ kind: "body", text: "\r\n <html><body>Sign in</body></html>", acts: false }],
     ...badResponse,
+    download: failsThreeTimes("ERR_BAD_RESPONSE"),
   },
   "invalid JSON": body({ text: "{'errorCode':0}" }),
   "incomplete JSON": body({ text: '{"errorCode":0,"measuredObj' }),
