@@ -133,12 +133,14 @@ function missingOfCloud(
   const ofCloud = items.filter(({ source, url }) => source === "cloud" || url !== null);
   const announced = new Map(listed.map((one) => [one.contentId, one.contentType]));
   const present = ofCloud.filter((item) =>
-    isWhatItIsCalled(item, announced.get(item.contentId ?? "") ?? item.contentTypeAnnounced),
+    isMedium(item, announced.get(item.contentId ?? "") ?? item.contentTypeAnnounced),
   );
   const done = new Set([...present, ...leftOut].map(({ contentId }) => contentId));
   const notStored = wantedOf(listed, asked).filter(({ contentId }) => !done.has(contentId));
   if (notStored.length > 0) {
-    return notStored.map(({ description, contentId }) => verbatim(description ?? contentId));
+    return notStored.map(({ description, contentId }) =>
+      verbatim(description?.trim() ? description : contentId),
+    );
   }
   const { media } = asked;
   const isNothing = media === "pictures" ? present.every(isVideo) : present.length === 0;
@@ -239,9 +241,14 @@ function isFilm({ contentTypeFound }: Medium): boolean {
   return isVideoType(contentTypeFound);
 }
 
-/** Whether the bytes of what is announced as a picture or a film are one. */
-function isWhatItIsCalled(item: Medium, announced: string | null): boolean {
-  const type = announced?.toLowerCase() ?? "";
+/** Whether the bytes of what is announced as a picture or a film are one of both: a film that is called a picture is no error document. */
+function isMedium(item: Medium, announced: string | null): boolean {
+  return !/^(?:image|video)\//i.test(announced ?? "") || isImage(item) || isFilm(item);
+}
+
+/** The same where somebody waits for a picture, or for a film. */
+function isWhatItIsCalled(item: Medium): boolean {
+  const type = item.contentTypeAnnounced?.toLowerCase() ?? "";
   return (!type.startsWith("image/") || isImage(item)) && (!type.startsWith("video/") || isFilm(item));
 }
 
@@ -281,7 +288,7 @@ export function expectedOf(intent: IntentFacts): Expected {
 
 /** As `findMissing` takes them. */
 function asMediaItems(items: Iterable<Omit<StoredItem, "source">>): Parameters<FindMissing>[0] {
-  const present = [...items].filter((item) => isWhatItIsCalled(item, item.contentTypeAnnounced));
+  const present = [...items].filter(isWhatItIsCalled);
   return present.map(({ contentId, description, contentTypeAnnounced, contentTypeFound }) => ({
     contentId: contentId ?? "",
     description,
