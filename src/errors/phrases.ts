@@ -92,7 +92,6 @@ export const phrases = {
   // Connections and answers, as clauses.
   unknownCause: "unknown cause",
   proxyStatus: "it answered with HTTP status __statusCode__",
-  notUtf8: "it is not UTF-8 text",
   notUtf8At: "it is not UTF-8 text: byte __count__ is wrong",
   notJson: "it is not JSON",
   documentHtml: "a web page",

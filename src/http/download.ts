@@ -1,9 +1,15 @@
 import type { Readable } from "node:stream";
 import { isDimensionerError } from "../errors/dimensioner-error.ts";
 import { type Values, phrase, verbatim } from "../errors/interpolation.ts";
-import { ContentCheck, sniffKind } from "../media/formats.ts";
+import { ContentCheck, watchForDocument } from "../media/formats.ts";
 import { ReceivedBody } from "../media/save-to-file.ts";
-import { type Document, DocumentWatch, isTextType, wordsOf } from "../model/documents.ts";
+import {
+  type Document,
+  type DocumentWatch,
+  isTextType,
+  nameOfDocument,
+  wordsOf,
+} from "../model/documents.ts";
 import type { Download, DownloadSource, Framing } from "../model/download.ts";
 import type { Peer, Read } from "./call.ts";
 import type { Flow, Headers, Receiver } from "./exchange.ts";
@@ -103,9 +109,7 @@ class Transfer implements Receiver, Download {
     this.#tries = tries;
     this.#hold = new TransferHold(request.hold);
     this.suggestedName = suggestedName;
-    this.#watch = isTextType(request.options.contentType)
-      ? undefined
-      : new DocumentWatch((head) => sniffKind(head) !== undefined);
+    this.#watch = isTextType(request.options.contentType) ? undefined : watchForDocument();
     this.source = {
       surface: peer.surface,
       operation: read.operation,
@@ -328,8 +332,8 @@ class Transfer implements Receiver, Download {
 
   #refuseDocument(document: Document | undefined): never {
     const { kind, text } = document ?? { kind: "text", text: "" };
-    const problem = wordsOf({ kind, text: this.#request.transport.hide(text) });
-    this.#refuseBody("responseDocument", { what: phrase(documentNames[kind]), problem });
+    const shown = { kind, text: this.#peer.hide?.(text) ?? text };
+    this.#refuseBody("responseDocument", { what: phrase(nameOfDocument(shown)), problem: wordsOf(shown) });
   }
 
   /** The bytes are not those of the medium: the next try begins with the first one. */
@@ -354,13 +358,6 @@ class Transfer implements Receiver, Download {
     return wait(waitMs, signals, (sentence) => callFailure(peer, read, sentence, null));
   }
 }
-
-const documentNames = {
-  html: "documentHtml",
-  json: "documentJson",
-  text: "documentText",
-  xml: "documentXml",
-} as const satisfies Record<Document["kind"], string>;
 
 /** What the headers of a response say of the whole download. */
 interface DownloadHead {

@@ -1,9 +1,11 @@
+import { isUtf8 } from "node:buffer";
 import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync, zstdDecompressSync } from "node:zlib";
 import { DimensionerError, type FailureFacts } from "../errors/dimensioner-error.ts";
 import { type Problem, type Values, phrase, verbatim } from "../errors/interpolation.ts";
+import { hideIn } from "../errors/secrets.ts";
 import type { SentenceKey } from "../errors/sentences.ts";
 import { ShapeError } from "../model/decode.ts";
-import { isHtml, isXml, textOf } from "../model/documents.ts";
+import { charsetOf, isHtml, isXml, textOf } from "../model/documents.ts";
 import { decodeMeasureResult } from "../model/measure-result.ts";
 import type { MeasureSource, Measurement } from "../model/measurement.ts";
 import {
@@ -24,6 +26,8 @@ import { readRetryAfterMs } from "./retry.ts";
 export interface HttpResponse {
   /** Without the compression that some servers apply without being asked. */
   readonly body: Buffer;
+  /** The encoding of a text that the headers name. */
+  readonly charset: string | undefined;
   /** The compression that could not be undone; undefined if there is none. */
   readonly coding: string | undefined;
   /** The beginning of the body as a text, for the error of a command whose response cannot be used. */
@@ -47,18 +51,15 @@ const numberLength = 30;
 export class ResponseReceiver implements Receiver {
   readonly #peer: Peer;
   readonly #call: Call;
-  /** Removes what a server could send back and nobody may see, such as a token. */
-  readonly #hide: (text: string) => string;
   readonly #body = new ByteCollector(jsonLimitBytes);
   #headers: Headers = {};
   #refusal: DimensionerError | undefined;
   /** The wait that the peer asks for before the next try; undefined if it sent none that can be used. */
   retryAfterMs: number | undefined;
 
-  constructor(peer: Peer, call: Call, hide = (text: string): string => text) {
+  constructor(peer: Peer, call: Call) {
     this.#peer = peer;
     this.#call = call;
-    this.#hide = hide;
   }
 
   onHead(statusCode: number, headers: Headers, flow: Flow): void {
@@ -97,15 +98,17 @@ export class ResponseReceiver implements Receiver {
     }
     const body = this.#body.bytes();
     const coding = String(this.#headers["content-encoding"] ?? "").toLowerCase();
+    const charset = this.#charset();
     try {
       const plain = withoutCodings(body, coding);
-      return { body: plain, coding: undefined, answer: this.#answer(plain) };
+      return { body: plain, charset, coding: undefined, answer: this.#answer(plain, true) };
     } catch (error) {
       if (error instanceof RangeError) {
         this.#refuseLarge();
       }
       // The bytes decide: they may be plain, whatever the header says.
-      return { body, coding: codings.test(coding) ? coding : "gzip", answer: this.#answer(body) };
+      const known = codings.test(coding) ? coding : "gzip";
+      return { body, charset, coding: known, answer: this.#answer(body, true) };
     }
   }
 
@@ -114,14 +117,24 @@ export class ResponseReceiver implements Receiver {
     const failure = this.#refusal ?? error;
     const body = this.#body.bytes();
     if (failure instanceof DimensionerError && this.#call.acts && body.length > 0) {
-      failure.keepAnswer(this.#answer(body));
+      failure.keepAnswer(this.#answer(body, false));
     }
     return failure;
   }
 
-  #answer(body: Buffer): string {
-    const { text } = textOf(wholeCharacters(body.subarray(0, keptAnswerBytes), body.length));
-    return this.#hide(text);
+  #charset(): string | undefined {
+    return charsetOf(String(this.#headers["content-type"]));
+  }
+
+  /** A longer text is cut when the secrets are out of it: no part of one may be left at its end. */
+  #answer(body: Buffer, isWhole: boolean): string {
+    const beginning = body.subarray(0, 2 * keptAnswerBytes);
+    const isCut = !isWhole || beginning.length < body.length;
+    const { text } = textOf(isCut ? wholeCharacters(beginning) : beginning, this.#charset());
+    const shown = Buffer.from(hidden(this.#peer, text));
+    return shown.length > keptAnswerBytes
+      ? wholeCharacters(shown.subarray(0, keptAnswerBytes)).toString()
+      : shown.toString();
   }
 
   #refuseLarge(): never {
@@ -131,14 +144,12 @@ export class ResponseReceiver implements Receiver {
   }
 }
 
-/** The beginning of a text in UTF-8 without the part of a character at its end. */
-function wholeCharacters(bytes: Buffer, total: number): Buffer {
-  let end = bytes.length;
-  const isContinued = (at: number): boolean => ((bytes[at] ?? 0) & 0xc0) === 0x80;
-  while (bytes.length < total && end > bytes.length - 4 && isContinued(end - 1)) {
-    end--;
-  }
-  return bytes.length < total && (bytes[end - 1] ?? 0) >= 0xc0 ? bytes.subarray(0, end - 1) : bytes;
+const hidden = ({ hide }: Peer, text: string): string => hide?.(text) ?? text;
+
+/** A text in UTF-8 that was cut, without the part of a character at its end. */
+function wholeCharacters(bytes: Buffer): Buffer {
+  const cut = [0, 1, 2, 3].find((missing) => isUtf8(bytes.subarray(0, bytes.length - missing)));
+  return bytes.subarray(0, bytes.length - (cut ?? 0));
 }
 
 // An error repeats only the part of a header that has the expected form: a server could send the token back in it.
@@ -209,6 +220,9 @@ interface JsonResponse {
   readonly value: unknown;
 }
 
+/** A character of ASCII that JSON may write in another way. */
+const anyEscape = /\\u00[2-7]/;
+
 /** Whether this is what a device has measured, readable or not: then its address is right. */
 function isOfMeasure(text: string): boolean {
   return isOfApi(text) && /errorCode|measuredObjects/.test(text);
@@ -219,7 +233,7 @@ function isOfApi(text: string): boolean {
 }
 
 /**
- * Decodes a body that the API promises to be JSON in UTF-8, whatever type is announced. A web page, other data and an empty body have
+ * Decodes a body that the API promises to be JSON in UTF-8, whatever type is announced, and takes out what is secret. A web page, other data and an empty body have
  * errors of their own, and what is JSON but for a fault has one that says which and where.
  */
 function readJson(peer: Peer, call: Call, response: HttpResponse, limits: JsonLimits): JsonResponse {
@@ -228,7 +242,8 @@ function readJson(peer: Peer, call: Call, response: HttpResponse, limits: JsonLi
   if (response.body.length === 0) {
     throw fail("responseEmpty");
   }
-  const { text, wrongByte } = textOf(response.body);
+  const { text, wrongByte } = textOf(response.body, response.charset);
+  const shown = hidden(peer, text);
   if (isHtml(text)) {
     throw fail("responseHtml");
   }
@@ -245,7 +260,9 @@ function readJson(peer: Peer, call: Call, response: HttpResponse, limits: JsonLi
       : fail("responseEncoded", { problem: verbatim(response.coding) });
   }
   try {
-    return { text, value: parseJson(text.replace(/^\uFEFF/, ""), { ...limits, numberLength }) };
+    const value = parseJson(text.replace(/^\uFEFF/, ""), { ...limits, numberLength });
+    const isClean = shown === text && !anyEscape.test(text);
+    return { text: shown, value: isClean || peer.hide === undefined ? value : hideIn(value, peer.hide) };
   } catch (error) {
     if (error instanceof JsonLimitError) {
       throw fail("jsonTooLarge", { problem: error.problem });
@@ -254,7 +271,7 @@ function readJson(peer: Peer, call: Call, response: HttpResponse, limits: JsonLi
       throw fault(error.problem);
     }
     // The parser's message quotes the body, which may contain the token.
-    throw fault(isOfApi(text) ? findJsonFault(text) : phrase("notJson"));
+    throw fault(isOfApi(text) ? findJsonFault(shown) : phrase("notJson"));
   }
 }
 
@@ -302,7 +319,7 @@ export function readMeasurement(
  * peer has responded.
  */
 export function refuseMarkup(peer: Peer, call: Call, response: HttpResponse): void {
-  const { text } = textOf(response.body);
+  const { text } = textOf(response.body, response.charset);
   const sentence = isHtml(text) ? "responseHtml" : "responseXml";
   if (isHtml(text) || isXml(text)) {
     throw callFailure(peer, call, sentence, outcomeOf(call, "sent"), {}, answerOf(call, response));

@@ -65,8 +65,6 @@ export class Transport {
   readonly timeoutMs: number;
   readonly #options: TransportOptions;
   readonly #headers: Readonly<Record<string, string>>;
-  /** What no answer may bring back to the flow. */
-  readonly #secrets: readonly string[];
   readonly #connectMs: number;
   readonly #closing = new AbortController();
   /** The pools, each opened by the first call that needs it: an unused config node costs none. Null once closed. */
@@ -77,18 +75,12 @@ export class Transport {
     this.timeoutMs = options.timeoutMs;
     this.#options = options;
     this.#headers = options.headers === undefined ? anyBody : { ...anyBody, ...options.headers };
-    this.#secrets = (options.headers?.["authorization"] ?? "").split(" ").slice(1);
     this.#connectMs = Math.min(longestConnectMs, options.timeoutMs);
   }
 
   /** The signals that end a wait before or between calls: the close of this transport, and the given ones. */
   signals(...given: readonly (AbortSignal | undefined)[]): readonly AbortSignal[] {
     return [this.#closing.signal, ...given.filter((signal) => signal !== undefined)];
-  }
-
-  /** A text of the peer without the secrets that were sent to it. */
-  hide(text: string): string {
-    return this.#secrets.reduce((rest, secret) => rest.replaceAll(secret, "…"), text);
   }
 
   /** Sends a command when it is its turn in the device's queue; at most once, whatever happens. */
@@ -107,7 +99,7 @@ export class Transport {
     });
     try {
       onTurn?.();
-      const receiver = new ResponseReceiver(this.peer, command, (text) => this.hide(text));
+      const receiver = new ResponseReceiver(this.peer, command);
       const limit = { kind: "deadline", ms: this.timeoutMs } as const;
       try {
         await this.#exchange("commands", command, receiver, { limit, signal });

@@ -1,6 +1,6 @@
 import { DimensionerError } from "../errors/dimensioner-error.ts";
-import { type Phrase, phrase } from "../errors/interpolation.ts";
-import { isHtml, textOf } from "../model/documents.ts";
+import { type Phrase, inEnglish, phrase } from "../errors/interpolation.ts";
+import { DocumentWatch, isHtml, nameOfDocument, textOf, wordsOf } from "../model/documents.ts";
 import type { DownloadSource } from "../model/download.ts";
 import { errorFacts } from "./disk.ts";
 
@@ -73,6 +73,22 @@ export function extensionFor(kind: ContentKind | undefined, announced: string | 
 /** Whether the bytes begin like a web page, such as the sign-in page of a network. */
 export function looksLikeHtml(head: Uint8Array): boolean {
   return isHtml(textOf(head).text);
+}
+
+/** How much of a file `sayDocument` needs, if it has that much. */
+export const documentBytes = 64 * 1024;
+
+/** In English, which document stands in place of a picture or a film, and what it says; undefined for anything else. */
+export function sayDocument(head: Buffer): string | undefined {
+  const watch = watchForDocument();
+  watch.update(head);
+  const document = watch.document();
+  return document && `${inEnglish(phrase(nameOfDocument(document)))}: ${inEnglish(wordsOf(document))}`;
+}
+
+/** Finds a document in place of a picture or a film while it arrives. */
+export function watchForDocument(): DocumentWatch {
+  return new DocumentWatch((head) => sniffKind(head) !== undefined);
 }
 
 /**

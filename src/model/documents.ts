@@ -15,22 +15,49 @@ const marks: readonly (readonly [Uint8Array, string])[] = [
 ];
 
 /**
- * The text of an answer in the encoding that it has, whatever was announced. Without a byte order mark, what is not UTF-8 is read as
- * Latin-1, in which every byte is a character. `wrongByte` is the first byte that is not UTF-8, counted from 1.
+ * The text of an answer in the encoding that it has: its bytes decide, and the one that was announced counts only where they are not UTF-8.
+ * `wrongByte` is the first byte that is not UTF-8, counted from 1, where no other encoding is known: then every byte is a character.
  */
-export function textOf(bytes: Uint8Array): { readonly text: string; readonly wrongByte: number | null } {
+export function textOf(
+  bytes: Uint8Array,
+  charset?: string,
+): { readonly text: string; readonly wrongByte: number | null } {
   const marked = marks.find(([mark]) => mark.every((byte, at) => bytes[at] === byte));
-  if (marked !== undefined) {
-    return { text: new TextDecoder(marked[1]).decode(bytes), wrongByte: 1 };
+  // No text begins with the character 0, and each letter of UTF-16 without a mark has one.
+  const found = marked?.[1] ?? wide[[bytes[0], bytes[1]].map((byte) => (byte === 0 ? 0 : 1)).join("")];
+  const read = found !== undefined && bytes.length > 1 ? decodeAs(found, bytes) : undefined;
+  if (read !== undefined) {
+    return { text: read, wrongByte: null };
   }
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const text = buffer.toString();
-  return isUtf8(buffer)
-    ? { text, wrongByte: null }
-    : {
+  if (isUtf8(buffer)) {
+    return { text, wrongByte: null };
+  }
+  const announced = charset === undefined ? undefined : decodeAs(charset, bytes);
+  return announced === undefined
+    ? {
         text: buffer.toString("latin1"),
         wrongByte: Buffer.byteLength(text.slice(0, text.indexOf("\uFFFD"))) + 1,
-      };
+      }
+    : { text: announced, wrongByte: null };
+}
+
+/** The encoding that a content type names; undefined if it names none. */
+export function charsetOf(contentType: string | undefined): string | undefined {
+  return /;\s*charset\s*=\s*"?([\w.:-]{1,40})/i.exec(contentType ?? "")?.[1];
+}
+
+/** UTF-16 by which of the first two bytes is 0. */
+const wide: Readonly<Record<string, string>> = { "10": "utf-16le", "01": "utf-16be" };
+
+/** Undefined if nobody knows the encoding, or if the bytes are not in it. */
+function decodeAs(charset: string, bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder(charset, { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
 }
 
 const htmlStart =
@@ -79,6 +106,18 @@ const noText = /(?![\t\n\f\r\x80-\x9f])\p{Cc}/u;
 function isText(bytes: Uint8Array): boolean {
   const isMarked = marks.some(([mark]) => mark.every((byte, at) => bytes[at] === byte));
   return !noText.test(isMarked ? textOf(bytes).text : Buffer.from(bytes).toString("latin1"));
+}
+
+const names = {
+  html: "documentHtml",
+  json: "documentJson",
+  text: "documentText",
+  xml: "documentXml",
+} as const;
+
+/** The key of the phrase that names a document, such as "a web page". */
+export function nameOfDocument({ kind }: Document): (typeof names)[Document["kind"]] {
+  return names[kind];
 }
 
 /** How much of a document is read for its words. */
