@@ -108,6 +108,7 @@ export const phrases = {
   negative: "__name__ is below 0",
   numberInfinite: "__name__ is larger than any number can be",
   numberLong: "the number of __name__ has more than __most__ characters",
+  textLong: "the text of __name__ has more than __most__ characters",
   notPost: "its method is __name__ instead of POST",
   bodyCompressed: "it is compressed",
   bodyNotJson: "its Content-Type is not that of JSON in UTF-8",

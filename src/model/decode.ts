@@ -26,6 +26,9 @@ export function decode<const TSchema extends v.GenericSchema>(
   if (issue.type === "gt_value" || issue.type === "min_value") {
     throw new ShapeError(phrase(issue.type === "gt_value" ? "notAboveZero" : "negative", { name }));
   }
+  if (issue.type === "max_length" && typeof issue.requirement === "number") {
+    throw new ShapeError(phrase("textLong", { name, most: issue.requirement }));
+  }
   const isMissing = issue.received === "undefined";
   throw new ShapeError(phrase(isMissing ? "fieldMissing" : "fieldForm", { name }));
 }
@@ -39,7 +42,18 @@ const nullableNumber = v.nullable(v.number());
 const nullableInteger = v.nullable(v.pipe(v.number(), v.integer()));
 const nullableFlag = v.nullable(v.boolean());
 
-const wireText = v.optional(v.nullable(v.pipe(v.union([v.string(), v.number()]), v.transform(String))), null);
+/** A longer text of an answer or a record cannot be used: no reference and no sentence has as many characters. */
+const longestText = 10_000;
+/** The same of a unit, which stands in every summary. */
+const longestUnit = 300;
+
+const textUpTo = (most: number) =>
+  v.optional(
+    v.nullable(v.pipe(v.union([v.string(), v.number()]), v.transform(String), v.maxLength(most))),
+    null,
+  );
+const wireText = textUpTo(longestText);
+const wireUnit = textUpTo(longestUnit);
 const emptyText = v.pipe(
   v.string(),
   v.trim(),
@@ -56,6 +70,13 @@ const wireId = v.pipe(v.union([v.string(), v.number()]), v.transform(String), v.
 /** A text that some surfaces send as a number. */
 export const text = (meaning: string) =>
   v.pipe(v.fallback(wireText, null), nullableText, v.description(meaning));
+
+/** A unit of measure. */
+export const unit = (meaning: string) =>
+  v.pipe(v.fallback(wireUnit, null), nullableText, v.description(meaning));
+
+/** A unit that is not left out: figures mean nothing with another one. */
+export const unitOfFigures = wireUnit;
 
 export const flag = (meaning: string) =>
   v.pipe(v.fallback(v.optional(nullableFlag, null), null), nullableFlag, v.description(meaning));

@@ -52,18 +52,44 @@ interface ParseContext {
 export function parseJson(text: string, limits: JsonLimits): unknown {
   checkLimits(text, limits);
   const { numberLength = Infinity } = limits;
-  if (numberLength < Infinity && mayBeExtreme.test(text)) {
-    return JSON.parse(text, (key, value: unknown, context?: ParseContext) => {
-      if (typeof value === "number" && (context?.source ?? "").length > numberLength) {
-        throw new JsonNumberError(phrase("numberLong", { name: nameOf(key), most: numberLength }));
-      }
-      if (value === Infinity || value === -Infinity) {
-        throw new JsonNumberError(phrase("numberInfinite", { name: nameOf(key) }));
-      }
-      return reviveExactly(key, value, context);
-    });
+  const isLimited = numberLength < Infinity && mayBeExtreme.test(text);
+  // A function for each value takes ten times as long as the rest.
+  const value: unknown =
+    isLimited || mayBeInexact.test(text)
+      ? JSON.parse(text, (key, one: unknown, context?: ParseContext) =>
+          typeof one === "number" ? readNumber(key, one, context?.source ?? "", numberLength) : one,
+        )
+      : JSON.parse(text);
+  if (mayHavePrototype.test(text)) {
+    dropPrototypes(value);
   }
-  return mayBeInexact.test(text) ? JSON.parse(text, reviveExactly) : JSON.parse(text);
+  return value;
+}
+
+/** An integer that a number cannot hold is its text. */
+function readNumber(key: string, value: number, source: string, numberLength: number): number | string {
+  if (source.length > numberLength) {
+    throw new JsonNumberError(phrase("numberLong", { name: nameOf(key), most: numberLength }));
+  }
+  if (!Number.isFinite(value) && numberLength < Infinity) {
+    throw new JsonNumberError(phrase("numberInfinite", { name: nameOf(key) }));
+  }
+  return !Number.isSafeInteger(value) && /^-?\d+$/.test(source) ? source : value;
+}
+
+/** To whoever copies the object, this property would be its prototype. */
+function dropPrototypes(value: unknown): void {
+  for (const open: object[] = isContainer(value) ? [value] : []; open.length > 0;) {
+    const container = open.pop() ?? [];
+    if (Object.hasOwn(container, "__proto__")) {
+      Reflect.deleteProperty(container, "__proto__");
+    }
+    for (const one of Object.values(container)) {
+      if (isContainer(one)) {
+        open.push(one);
+      }
+    }
+  }
 }
 
 /** A number of many characters, or with an exponent of three digits. */
@@ -84,16 +110,10 @@ export function parseFields(text: string, limits: JsonLimits): Readonly<Record<s
   }
 }
 
-/** A long number, or `__proto__`, of which some letter may be written as an escape. */
-const mayBeInexact = /\d{16}|__proto__|\\u00(?:5f|6f|7[024])/i;
+const mayBeInexact = /\d{16}/;
 
-function reviveExactly(key: string, value: unknown, context?: ParseContext): unknown {
-  if (key === "__proto__") {
-    return undefined;
-  }
-  const source = context?.source ?? "";
-  return typeof value === "number" && !Number.isSafeInteger(value) && /^-?\d+$/.test(source) ? source : value;
-}
+/** `__proto__`, of which some letter may be written as an escape. */
+const mayHavePrototype = /__proto__|\\u00(?:5f|6f|7[024])/i;
 
 const [quote, backslash, comma] = [0x22, 0x5c, 0x2c];
 const [openList, closeList, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];

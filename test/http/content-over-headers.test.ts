@@ -17,12 +17,24 @@ const types = [
   "text/plain; charset=utf-16",
 ];
 
-const utf16 = Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(measured, "utf16le")]);
+const utf16 = Buffer.from(measured, "utf16le");
+/** Encodings besides UTF-8, with the type that a device sends with them. */
+const encodings: Readonly<Record<string, readonly [body: Buffer, type: string | null]>> = {
+  "UTF-16 with a mark": [Buffer.concat([Buffer.from([0xff, 0xfe]), utf16]), "application/json"],
+  "UTF-16 of the other order": [
+    Buffer.concat([Buffer.from([0xfe, 0xff]), Buffer.from(utf16).swap16()]),
+    "application/json; charset=utf-8",
+  ],
+  "UTF-16 without a mark": [utf16, null],
+  "UTF-16 of the other order without a mark": [Buffer.from(utf16).swap16(), "text/plain; charset=UTF-16"],
+  "Latin-1": [Buffer.from(measured, "latin1"), 'application/json; charset="ISO-8859-1"'],
+  "Windows-1252": [Buffer.from(measured, "latin1"), "text/plain;charset=windows-1252; x=y"],
+  "UTF-8, and said to be Latin-1": [Buffer.from(measured), "application/json; charset=iso-8859-1"],
+};
 
 /** What a device could send of a parcel that it has measured, and what the sentence says of it. */
 const faulty: Readonly<Record<string, readonly [body: string | Buffer, said: RegExp]>> = {
   "Latin-1": [Buffer.from(measured, "latin1"), /byte 140 is wrong/],
-  "UTF-16": [utf16, /byte 1 is wrong/],
   "more after its end": [`${measured}\r\n--x`, /from character 148 on/],
   "two results": [measured + measured, /more follows after its end/],
   NaN: [measured.replace("2.5", "NaN"), /value of weight, at character 41/],
@@ -41,6 +53,14 @@ const faulty: Readonly<Record<string, readonly [body: string | Buffer, said: Reg
   "a negative side": [measured.replace("10.3", "-5"), /0\.length is not above 0/],
   "a side of 0": [measured.replace("14.5", "0"), /0\.height is not above 0/],
   "a negative side in a text": [measured.replace("12.1", '"-5"'), /0\.width is not above 0/],
+  "a unit of 4 MB": [
+    measured.replace('"weight"', `"dimsUnitOfMeasure":"${"cm".repeat(2e6)}","weight"`),
+    /the text of dimsUnitOfMeasure has more than 300 characters/,
+  ],
+  "a unit that is none": [
+    measured.replace('"weight"', '"weightUnitOfMeasure":["kg"],"weight"'),
+    /weightUnitOfMeasure has an unexpected form/,
+  ],
   "a negative weight": [measured.replace("2.5", "-5"), /weight is below 0/],
 };
 
@@ -70,6 +90,14 @@ describe("the content of an answer decides over its headers", () => {
         assert.deepEqual([result.ok, result.length, rawResponse], [true, 10.3, measured], type);
       }
     });
+
+    for (const [encoding, [body, type]] of Object.entries(encodings)) {
+      it(`a measurement of ${who} is one in ${encoding}`, async () => {
+        const headers = type === null ? {} : { "content-type": type };
+        const { result, rawResponse } = await measure(await connect({ body, headers }));
+        assert.deepEqual([result.ok, result.errorMessage, rawResponse], [true, "größer", measured]);
+      });
+    }
 
     it(`a measurement of ${who} is decompressed, although nobody has asked for compression`, async () => {
       const compressed: Record<string, Buffer> = {
@@ -104,9 +132,8 @@ describe("the content of an answer decides over its headers", () => {
       assert.match(error.message, /^\S+ has measured, but the response has a fault: /);
       assert.match(error.message, said);
       assert.doesNotMatch(error.message + error.details.hint, /address/);
-      const text = what === "UTF-16" ? measured : Buffer.from(body).toString("latin1");
-      const sent = what === "UTF-16" || what === "Latin-1" ? text : String(body);
-      assert.equal(error.rawResponse, sent.slice(0, 65_536));
+      const sent = what === "Latin-1" ? Buffer.from(body).toString("latin1") : String(body);
+      assert.ok(error.rawResponse === sent.slice(0, 65_536));
     });
   }
 
@@ -117,6 +144,20 @@ describe("the content of an answer decides over its headers", () => {
     });
     const { result } = await device.measure();
     assert.deepEqual([result.ok, result["id"]], [false, "90071992547409931"]);
+  });
+
+  it("leaves out a text that nobody can have meant, and keeps the answer", async () => {
+    const long = "R".repeat(10_001);
+    const body = measured
+      .replace("{", `{"transactionReference":"${long}","customReference1":"${long.slice(1)}",`)
+      .replace("größer", long);
+    const { device } = await connect({ body });
+    const { result, rawResponse } = await device.measure();
+    assert.deepEqual(
+      [result.ok, result.transactionReference, result.customReference1?.length, result.errorMessage],
+      [true, null, 10_000, null],
+    );
+    assert.equal(rawResponse, body);
   });
 
   it("calls XML what is XML, a web page what is one, and keeps both", async () => {
@@ -177,8 +218,21 @@ describe("the content of an answer decides over its headers", () => {
     }
     const long = await connect({ status: 500, body: "ü".repeat(1_000_000) });
     const { rawResponse = "" } = await codeOf(long.device);
-    assert.equal(rawResponse, "ü".repeat(rawResponse.length));
+    // Not compared as texts: to show where two of this length differ takes gigabytes.
+    assert.ok(rawResponse === "ü".repeat(rawResponse.length));
     assert.ok(Buffer.byteLength(rawResponse) <= 65_536 && rawResponse.length > 32_000);
+  });
+
+  it("keeps what came of an answer that breaks off in the middle of a character", async () => {
+    const server = opened(
+      await startServer((_, socket) => {
+        const body = Buffer.from("größer ü").subarray(0, -1);
+        socket.end(Buffer.concat([Buffer.from("HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n"), body]));
+      }),
+    );
+    const device = opened(new DeviceClient({ address: server.origin }));
+    const error = await failsWith(device.measure(), { code: "ERR_CONNECTION_LOST", outcome: "unknown" });
+    assert.equal(error.rawResponse, "größer ");
   });
 
   it("waits no longer than two seconds for the words of a refusal", async () => {
