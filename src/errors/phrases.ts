@@ -111,7 +111,7 @@ export const phrases = {
   textLong: "the text of __name__ has more than __most__ characters",
   notPost: "its method is __name__ instead of POST",
   bodyCompressed: "it is compressed",
-  bodyNotJson: "its Content-Type is not that of JSON in UTF-8",
+  bodyNotJson: "its Content-Type is not that of JSON",
   bodySlow: "it took longer than __seconds__ s to arrive",
   bodyLarge: "it is larger than __limit__",
   idLong: "its ID is longer than __most__ characters",
