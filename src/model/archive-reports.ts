@@ -7,6 +7,7 @@ export interface Finding {
     | "begun-twice"
     | "changed"
     | "database"
+    | "document"
     | "incomplete"
     | "index"
     | "manifest"
@@ -29,6 +30,7 @@ export interface Finding {
 export interface PackageFinding extends Finding {
   readonly kind:
     | "changed"
+    | "document"
     | "manifest"
     | "missing"
     | "missing-package"

@@ -51,6 +51,7 @@ describe("the texts of the evidence page", () => {
   it("have one for each kind of what a verification finds, and no others", async () => {
     const kinds = {
       changed: true,
+      document: true,
       manifest: true,
       missing: true,
       "missing-package": true,

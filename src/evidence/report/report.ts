@@ -260,6 +260,7 @@ const findingTexts: Readonly<Record<PackageFinding["kind"], ReportTextKey>> = {
   missing: "foundMissing",
   unreadable: "foundUnreadable",
   stray: "foundStray",
+  document: "foundDocument",
   manifest: "foundManifest",
   "missing-package": "foundPackage",
   "previous-changed": "foundPrevious",
