@@ -244,6 +244,8 @@ function readJson(peer: Peer, call: Call, response: HttpResponse, limits: JsonLi
   }
   const { text, wrongByte } = textOf(response.body, response.charset);
   const shown = hidden(peer, text);
+  /** Whether no name and no text of it can have a secret in it. */
+  const isClean = peer.hide === undefined || (shown === text && !anyEscape.test(text));
   if (isHtml(text)) {
     throw fail("responseHtml");
   }
@@ -261,14 +263,13 @@ function readJson(peer: Peer, call: Call, response: HttpResponse, limits: JsonLi
   }
   try {
     const value = parseJson(text.replace(/^\uFEFF/, ""), { ...limits, numberLength });
-    const isClean = shown === text && !anyEscape.test(text);
-    return { text: shown, value: isClean || peer.hide === undefined ? value : hideIn(value, peer.hide) };
+    return { text: shown, value: isClean ? value : hideIn(value, peer.hide) };
   } catch (error) {
     if (error instanceof JsonLimitError) {
       throw fail("jsonTooLarge", { problem: error.problem });
     }
     if (error instanceof JsonNumberError) {
-      throw fault(error.problem);
+      throw fault(isClean ? error.problem : phrase("notJson"));
     }
     // The parser's message quotes the body, which may contain the token.
     throw fault(isOfApi(text) ? findJsonFault(shown) : phrase("notJson"));

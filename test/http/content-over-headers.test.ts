@@ -223,6 +223,18 @@ describe("the content of an answer decides over its headers", () => {
     assert.ok(Buffer.byteLength(rawResponse) <= 65_536 && rawResponse.length > 32_000);
   });
 
+  it("names no field in the token's words", async () => {
+    for (const body of [
+      `{"errorCode":0,"${token}":NaN}`,
+      `{"errorCode":0,"${token}":1e999}`,
+      `{"errorCode":0,"${token.replace("s", "\\u0073")}":1e999}`,
+    ]) {
+      const { cloud } = await connect({ body });
+      const error = await failsWith(cloud.measure("ABCD2345", "ORDER-1"), { code: "ERR_BAD_RESPONSE" });
+      assert.ok(!error.message.includes(token), error.message);
+    }
+  });
+
   it("keeps what came of an answer that breaks off in the middle of a character", async () => {
     const server = opened(
       await startServer((_, socket) => {
