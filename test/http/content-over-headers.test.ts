@@ -208,7 +208,8 @@ describe("the content of an answer decides over its headers", () => {
   it("keeps what a command was refused with, at most 64 kB of it, and never the token", async () => {
     for (const status of [302, 400, 401, 404, 408, 500, 503, 504]) {
       const { device, cloud } = await connect({ status, body: `No.  ${token} ü\n` });
-      const error = await failsWith(device.measure(), { code: (await codeOf(device)).code });
+      const { code } = await codeOf(device);
+      const error = await failsWith(device.measure(), { code });
       assert.equal(error.rawResponse, `No.  ${token} ü\n`);
       const { rawResponse } = await cloud.stopVideo("ABCD2345").then(
         () => assert.fail("it was refused"),
