@@ -331,9 +331,9 @@ class Transfer implements Receiver, Download {
   }
 
   #refuseDocument(document: Document | undefined): never {
-    const { kind, text } = document ?? { kind: "text", text: "" };
-    const shown = { kind, text: this.#peer.hide?.(text) ?? text };
-    this.#refuseBody("responseDocument", { what: phrase(nameOfDocument(shown)), problem: wordsOf(shown) });
+    const found = document ?? { kind: "text", text: "" };
+    const problem = wordsOf(found, this.#peer.hide);
+    this.#refuseBody("responseDocument", { what: phrase(nameOfDocument(found)), problem });
   }
 
   /** The bytes are not those of the medium: the next try begins with the first one. */

@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { type Problem, beginning, phrase, verbatim } from "../errors/interpolation.ts";
+import type { Hide } from "../errors/secrets.ts";
 import { ByteCollector, type JsonLimits, parseFields } from "./parse-json.ts";
 
 /** What the bytes of an answer say, where they are a text. */
@@ -181,10 +182,14 @@ const limits: JsonLimits = { depth: 64, entries: 1_000, values: 10_000 };
 /** Where error documents say what has happened, the most telling first. */
 const wordNames = ["errorMessage", "error_description", "message", "Message", "detail", "title", "error"];
 
-/** What a document says in its own words, as the value of a sentence. */
-export function wordsOf({ kind, text }: Document): Problem {
+/** What a document says in its own words without what is secret, as the value of a sentence. */
+export function wordsOf({ kind, text }: Document, hide: Hide = String): Problem {
   const found = kind === "json" ? wordsOfJson(text) : kind === "text" ? text : wordsOfMarkup(text);
-  const words = beginning((found ?? text).replace(/\s+/g, " ").trim()).replace(/[.\s]+$/, "");
+  const words = beginning(
+    hide(found ?? text)
+      .replace(/\s+/g, " ")
+      .trim(),
+  ).replace(/[.\s]+$/, "");
   const code = kind === "json" ? codeOf(text) : null;
   return code === null || found === undefined ? verbatim(words) : phrase("errorWords", { words, code });
 }

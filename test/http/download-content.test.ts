@@ -66,6 +66,22 @@ describe("a download is what its bytes are", () => {
     });
   }
 
+  it("says nothing of the token where the document does, however it writes it", async () => {
+    const token = "s3cr3t-token/1";
+    const escaped = `\\u0073${token.slice(1)}`;
+    for (const body of [
+      token,
+      `{"errorMessage":"${escaped}"}`,
+      `<Message>${encodeURIComponent(token)}</Message>`,
+    ]) {
+      const server = opened(await startServer((_, socket) => reply(socket, { body })));
+      const cloud = opened(new CloudClient({ baseUrl: server.origin, token }));
+      const begun = cloud.media("1", "2").then((download) => readToBuffer(download));
+      const { message } = await failsWith(begun, { code: "ERR_BAD_RESPONSE" });
+      assert.match(message, /: …\. Nothing was kept/);
+    }
+  });
+
   it("is the medium where the peer has it a moment later", async () => {
     const { begun, server } = await begin(opened, ({ index }, socket) =>
       reply(socket, { body: index < 2 ? "{}" : file }),
