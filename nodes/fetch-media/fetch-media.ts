@@ -1,4 +1,5 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
+import { fieldsOf } from "../../src/model/containers.ts";
 import { OutputFolders, deliverMedium, readOutput } from "../../src/runtime/action/output.ts";
 import { serve } from "../../src/runtime/action/serve.ts";
 import { ValueReader, readSaved } from "../../src/runtime/action/values.ts";
@@ -33,11 +34,16 @@ export default function (RED: NodeAPI): void {
         type: properties.contentIdType,
       });
       const output = await readOutput(values, properties, operation);
+      const listed = fieldsOf(job.msg.payload);
+      // Only of the cloud's own list: what is announced as a text may be one.
+      const type = listed?.["contentId"] === contentId ? listed["contentType"] : undefined;
+      const contentType = typeof type === "string" ? type : undefined;
       job.status.say("working", "fetching");
       return deliverMedium(
         job,
         output,
-        (onProgress) => client.media(transactionId, contentId, { signal: job.signal, onProgress }),
+        (onProgress) =>
+          client.media(transactionId, contentId, { signal: job.signal, onProgress, contentType }),
         { operation, peer: client.peer, suggestedBase: `${transactionId}-${contentId}`, folders },
       );
     });

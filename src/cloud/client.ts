@@ -14,12 +14,13 @@ import {
 } from "../errors/check.ts";
 import { DimensionerError } from "../errors/dimensioner-error.ts";
 import { field, phrase } from "../errors/interpolation.ts";
+import { hider } from "../errors/secrets.ts";
 import { type Command, type Peer, type Read, deviceKeyOf } from "../http/call.ts";
 import { CommandQueues } from "../http/command-queue.ts";
 import type { TlsOptions } from "../http/connections.ts";
 import { type DownloadOptions, startDownload } from "../http/download.ts";
 import { callFailure } from "../http/failures.ts";
-import { type HttpResponse, readMeasurement, readShape, refuseHtml } from "../http/response.ts";
+import { type HttpResponse, readMeasurement, readShape, refuseMarkup } from "../http/response.ts";
 import { poll } from "../http/retry.ts";
 import {
   type CallOptions,
@@ -220,7 +221,7 @@ export class CloudClient {
   }
 
   async #sendVideo(deviceReference: string, command: Command, options: CommandOptions): Promise<void> {
-    refuseHtml(this.peer, command, await this.#send(deviceReference, command, options));
+    refuseMarkup(this.peer, command, await this.#send(deviceReference, command, options));
   }
 
   async #readOne<T>(read: Read, options: CallOptions, decode: (value: unknown) => T): Promise<T> {
@@ -295,9 +296,20 @@ function readOptions(options: CloudClientOptions): {
     throw new DimensionerError("configToken", facts);
   }
   const { origin, host, basePath } = address;
-  const peer = { surface: "cloud", origin, host } as const;
+  const hide = hider([token, ...loginOf(proxyUrl)]);
+  const peer: Peer = { surface: "cloud", origin, host, hide };
   const headers = { authorization: `Bearer ${token}` };
   return { basePath, transport: { peer, timeoutMs, queues, queueLimit, maxWaitMs, headers, tls, proxyUrl } };
+}
+
+/** The password of an address, as it is written and as it is. */
+function loginOf(url: string | undefined): string[] {
+  const { password } = URL.parse(url ?? "") ?? { password: "" };
+  try {
+    return [password, decodeURIComponent(password)];
+  } catch {
+    return [password];
+  }
 }
 
 const callArguments = {

@@ -17,7 +17,7 @@ import { type Command, type Peer, type Read, deviceKeyOf, encodePart } from "../
 import { CommandQueues } from "../http/command-queue.ts";
 import { type DownloadOptions, startDownload } from "../http/download.ts";
 import { callFailure } from "../http/failures.ts";
-import { readMeasurement, readShape, refuseHtml } from "../http/response.ts";
+import { readMeasurement, readShape, refuseMarkup } from "../http/response.ts";
 import { poll } from "../http/retry.ts";
 import {
   type CallOptions,
@@ -280,7 +280,7 @@ export class DeviceVideo {
       statuses: commandStatuses[action],
     };
     const target = { deviceKey: deviceKeyOf(peer), video: action === "stop" ? "ends" : "destroys" } as const;
-    refuseHtml(peer, command, await this.#transport.sendCommand(command, target, options));
+    refuseMarkup(peer, command, await this.#transport.sendCommand(command, target, options));
   }
 
   /** Starts the download of the saved video; if there is none yet, it asks again for `waitMs`. */

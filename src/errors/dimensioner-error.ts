@@ -80,7 +80,7 @@ export class DimensionerError extends Error {
   readonly textKey: TextKey;
   readonly values: Values;
   /** Not a property of its own: whoever logs the error or its details must not write the answer with it. */
-  readonly #rawResponse: string | undefined;
+  #rawResponse: string | undefined;
 
   constructor(
     sentence: SentenceKey,
@@ -101,9 +101,14 @@ export class DimensionerError extends Error {
     this.details = { ...facts, outcome, retryable: mayRepeat, hint: interpolate(hint, values) };
   }
 
-  /** The exact answer to a measure that came and could not be used; undefined if none came. */
+  /** The answer to a command that came and could not be used, exactly, but at most its first 64 kB; undefined if none came. */
   get rawResponse(): string | undefined {
     return this.#rawResponse;
+  }
+
+  /** Adds the answer to the error of a command that was created before it had arrived. */
+  keepAnswer(rawResponse: string): void {
+    this.#rawResponse ??= rawResponse;
   }
 }
 

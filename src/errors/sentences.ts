@@ -702,6 +702,23 @@ const responses = {
     text: "__host__ answered with a web page. Check the address, and whether the network requires a sign-in.",
     hint: "A sign-in page of the network or another server at this address answers like this.",
   },
+  responseXml: {
+    code: "ERR_BAD_RESPONSE",
+    text: "__host__ answered with XML instead of what its API promises. Check the address, and what answers there.",
+    hint: "A proxy, a gateway or a service of another kind at this address answers like this.",
+  },
+  responseFaulty: {
+    code: "ERR_BAD_RESPONSE",
+    text: "__host__ answered, but the response has a fault: __problem__. Try again, and if it stays, tell its manufacturer.",
+    hint: "The API promises JSON in UTF-8.",
+    unknownOutcome: {
+      text: "__host__ has measured, but the response has a fault: __problem__. The response is on the error as rawResponse. Check it and the parcel before you measure again.",
+      hint: "The API promises JSON in UTF-8. Tell the manufacturer if it happens again.",
+      inNode: {
+        text: "__host__ has measured, but the response has a fault: __problem__. The response is in msg.rawResponse. Check it and the parcel before you measure again.",
+      },
+    },
+  },
   responseShape: {
     code: "ERR_BAD_RESPONSE",
     text: "The response from __host__ is not what its API promises: __problem__. Check the address and the generation.",
@@ -727,8 +744,20 @@ const responses = {
   },
   responseEncoded: {
     code: "ERR_BAD_RESPONSE",
-    text: "__host__ sent its response compressed (“__problem__”), which was not requested. Turn off compression in the proxy on the way.",
+    text: "__host__ sent its response compressed (“__problem__”), which was not requested, and it cannot be decompressed. Turn off compression in the proxy on the way.",
     hint: "Some proxies compress responses.",
+  },
+  responseDocument: {
+    code: "ERR_BAD_RESPONSE",
+    text: "__host__ answered with __what__ instead of an image or a video: __problem__. Nothing was kept; try again.",
+    hint: "The file may not exist any more, or something else answers at this address, such as the sign-in page of a network.",
+    retryable: true,
+  },
+  responseLonger: {
+    code: "ERR_BAD_RESPONSE",
+    text: "__host__ sent more than the __total__ bytes that it had announced. Nothing was kept; try again.",
+    hint: "A cache or a proxy on the way can cause this.",
+    retryable: true,
   },
   responseUnfinished: {
     code: "ERR_BAD_RESPONSE",

@@ -1,5 +1,6 @@
 import { DimensionerError, type Surface } from "../errors/dimensioner-error.ts";
 import { type FieldName, type Phrase, type Values, field, phrase } from "../errors/interpolation.ts";
+import type { Hide } from "../errors/secrets.ts";
 import type { SentenceKey } from "../errors/sentences.ts";
 
 interface CallFacts {
@@ -41,6 +42,8 @@ export interface Peer {
   readonly origin: string;
   /** Host and port as people write them. */
   readonly host: string;
+  /** Takes what is secret out of its answers, which could repeat what was sent to it; undefined if nothing secret is. */
+  readonly hide?: Hide | undefined;
 }
 
 /** The key of a device's queue: its origin; behind the cloud, the cloud's origin and the registration code. */

@@ -1,12 +1,20 @@
 import type { Readable } from "node:stream";
 import { isDimensionerError } from "../errors/dimensioner-error.ts";
-import { ContentCheck } from "../media/formats.ts";
+import { type Values, phrase, verbatim } from "../errors/interpolation.ts";
+import { ContentCheck, watchForDocument } from "../media/formats.ts";
 import { ReceivedBody } from "../media/save-to-file.ts";
+import {
+  type Document,
+  type DocumentWatch,
+  isTextType,
+  nameOfDocument,
+  wordsOf,
+} from "../model/documents.ts";
 import type { Download, DownloadSource, Framing } from "../model/download.ts";
 import type { Peer, Read } from "./call.ts";
 import type { Flow, Headers, Receiver } from "./exchange.ts";
 import { callFailure } from "./failures.ts";
-import { readRange, refusePart, refuseUnusable } from "./response.ts";
+import { compressionOf, readRange, refusePart, refuseUnusable } from "./response.ts";
 import { abortWithAny, delayMs, isTransient, readPolicy, readRetryAfterMs, wait } from "./retry.ts";
 import { type Hold, TransferHold } from "./transfer-hold.ts";
 import type { Transport } from "./transport.ts";
@@ -18,7 +26,14 @@ export interface DownloadOptions {
   /** Aborting ends the transfer with ERR_CANCELLED. */
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: OnProgress | undefined;
+  /** The type that the cloud's list has for the medium. A text is taken only for one that is announced as a text. */
+  readonly contentType?: string | null | undefined;
 }
+
+/** A smaller chunk is gathered with others: to pause and go on after each of them would copy what has arrived each time. */
+const smallBytes = 4 * 1024;
+/** How much is gathered at most before it is passed on. */
+const roomBytes = 64 * 1024;
 
 /** What is to be downloaded, and how. */
 interface DownloadRequest {
@@ -74,8 +89,16 @@ class Transfer implements Receiver, Download {
   #retryAfterMs: number | undefined;
   /** The wait before a restart; undefined if a restart cannot help. */
   #restartAfterMs: number | undefined;
-  /** Checks a body whose end is visible in its format only. */
+  /** Checks a body whose end is visible in its format only, or that is said to be compressed. */
   #content: ContentCheck | undefined;
+  #coding: string | undefined;
+  /** Undefined where a text is what was asked for. */
+  readonly #watch: DocumentWatch | undefined;
+  /** Whether the bytes are not those of the medium, so that they are no progress. */
+  #isWorthless = false;
+  /** Small chunks that were not passed on yet: the bytes of `memory` from `start` to `end`. */
+  #room: { readonly memory: Buffer; start: number; end: number } | undefined;
+  #isFlushDue = false;
 
   constructor(request: DownloadRequest, tries: DownloadTries) {
     const { read, suggestedName } = request;
@@ -86,6 +109,7 @@ class Transfer implements Receiver, Download {
     this.#tries = tries;
     this.#hold = new TransferHold(request.hold);
     this.suggestedName = suggestedName;
+    this.#watch = isTextType(request.options.contentType) ? undefined : watchForDocument();
     this.source = {
       surface: peer.surface,
       operation: read.operation,
@@ -145,7 +169,12 @@ class Transfer implements Receiver, Download {
       } catch (error) {
         const waitMs = this.body.destroyed
           ? undefined
-          : this.#tries.next(error, this.#bytes, this.#retryAfterMs, transport.timeoutMs);
+          : this.#tries.next(
+              error,
+              this.#isWorthless ? 0 : this.#bytes,
+              this.#retryAfterMs,
+              transport.timeoutMs,
+            );
         if (waitMs === undefined || (this.#hasHead && this.#etag === undefined)) {
           this.#restartAfterMs = waitMs;
           this.#fail(error);
@@ -185,12 +214,53 @@ class Transfer implements Receiver, Download {
     if (bytes.length === 0) {
       return;
     }
+    if (this.contentLength !== null && this.#bytes + bytes.length > this.contentLength) {
+      this.#refuseBody("responseLonger", { total: this.contentLength });
+    }
     this.#bytes += bytes.length;
     this.#content?.update(bytes);
-    if (!this.body.push(bytes)) {
+    if (this.#watch?.update(bytes) === false) {
+      this.#refuseDocument(this.#watch.document());
+    }
+    this.#gather(bytes);
+    this.#request.options.onProgress?.(this.#bytes, this.contentLength);
+  }
+
+  /** Passes on a chunk; small ones together, at the latest when the connection has nothing more at the moment. */
+  #gather(bytes: Buffer): void {
+    if (bytes.length >= smallBytes) {
+      this.#flush();
+      this.#pass(bytes);
+      return;
+    }
+    this.#room ??= { memory: Buffer.allocUnsafeSlow(roomBytes), start: 0, end: 0 };
+    if (this.#room.end + bytes.length > roomBytes) {
+      this.#flush();
+      this.#room = { memory: Buffer.allocUnsafeSlow(roomBytes), start: 0, end: 0 };
+    }
+    this.#room.end += bytes.copy(this.#room.memory, this.#room.end);
+    if (!this.#isFlushDue) {
+      this.#isFlushDue = true;
+      setImmediate(() => {
+        this.#isFlushDue = false;
+        this.#flush();
+      });
+    }
+  }
+
+  #flush(): void {
+    const room = this.#room;
+    if (room !== undefined && room.end > room.start) {
+      const bytes = room.memory.subarray(room.start, room.end);
+      room.start = room.end;
+      this.#pass(bytes);
+    }
+  }
+
+  #pass(bytes: Buffer): void {
+    if (!this.body.destroyed && !this.body.push(bytes)) {
       this.#flow?.pause();
     }
-    this.#request.options.onProgress?.(this.#bytes, this.contentLength);
   }
 
   /** Handles the first good response: its headers apply to the whole download. */
@@ -202,8 +272,9 @@ class Transfer implements Receiver, Download {
     this.contentLength = contentLength;
     this.framing = framing;
     this.#etag = etag;
-    if (framing === "close") {
-      this.#content = new ContentCheck();
+    this.#coding = compressionOf(headers);
+    if (framing === "close" || this.#coding !== undefined) {
+      this.#content = new ContentCheck(framing === "close");
     }
     this.#hasHead = true;
     this.#head.resolve(this);
@@ -243,8 +314,33 @@ class Transfer implements Receiver, Download {
     if (this.#skip > 0 || (this.contentLength !== null && this.contentLength !== this.#bytes)) {
       throw this.#failure();
     }
-    this.#content?.refuseUnfinished(this.source);
+    const document = this.#watch?.document();
+    if (document !== undefined) {
+      this.#refuseDocument(document);
+    }
+    if (this.#coding !== undefined && this.#content?.found() === null) {
+      throw callFailure(this.#peer, this.#request.read, "responseEncoded", null, {
+        problem: verbatim(this.#coding),
+      });
+    }
+    if (this.framing === "close") {
+      this.#content?.refuseUnfinished(this.source);
+    }
+    this.#flush();
     this.body.push(null);
+  }
+
+  #refuseDocument(document: Document | undefined): never {
+    const found = document ?? { kind: "text", text: "" };
+    const problem = wordsOf(found, this.#peer.hide);
+    this.#refuseBody("responseDocument", { what: phrase(nameOfDocument(found)), problem });
+  }
+
+  /** The bytes are not those of the medium: the next try begins with the first one. */
+  #refuseBody(sentence: "responseDocument" | "responseLonger", values: Values): never {
+    this.#etag = undefined;
+    this.#isWorthless = true;
+    throw callFailure(this.#peer, this.#request.read, sentence, null, values);
   }
 
   #fail(error: unknown): void {

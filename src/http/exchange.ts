@@ -12,6 +12,8 @@ export type Headers = Readonly<Record<string, string | string[] | undefined>>;
 export interface Flow {
   pause(): void;
   resume(): void;
+  /** Ends the exchange within this time, whatever its limit is: the rest is of little use. */
+  endWithin(ms: number): void;
 }
 
 /** Receives one response. What it throws ends the exchange. */
@@ -71,6 +73,8 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
   #ended = false;
   #paused = false;
   #deadConnections = 0;
+  /** When the exchange ends, in `performance.now()`, even if its limit has not passed. */
+  #endsAt = Infinity;
   /** The start of the limit: the start of the exchange, or for a stall limit the last byte. */
   #since: number;
 
@@ -171,6 +175,12 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
     this.#controller?.resume();
   }
 
+  endWithin(ms: number): void {
+    this.#endsAt = performance.now() + ms;
+    this.#stopTimer();
+    this.#stopTimer = afterLimit(Math.max(1, Math.min(ms, this.#leftMs())), this.#onTimer);
+  }
+
   #fail(error: Error): void {
     if (!this.#ended) {
       this.#finish();
@@ -216,7 +226,7 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
   };
 
   #leftMs(): number {
-    return this.#since + this.#options.limit.ms - performance.now();
+    return Math.min(this.#since + this.#options.limit.ms, this.#endsAt) - performance.now();
   }
 
   #connectSeconds(): number {

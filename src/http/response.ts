@@ -1,43 +1,59 @@
 import { isUtf8 } from "node:buffer";
-import type { DimensionerError, FailureFacts } from "../errors/dimensioner-error.ts";
-import { type Values, phrase, verbatim } from "../errors/interpolation.ts";
+import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync, zstdDecompressSync } from "node:zlib";
+import { DimensionerError, type FailureFacts } from "../errors/dimensioner-error.ts";
+import { type Problem, type Values, phrase, verbatim } from "../errors/interpolation.ts";
+import { hideIn } from "../errors/secrets.ts";
 import type { SentenceKey } from "../errors/sentences.ts";
 import { ShapeError } from "../model/decode.ts";
+import { charsetOf, isHtml, isXml, textOf } from "../model/documents.ts";
 import { decodeMeasureResult } from "../model/measure-result.ts";
 import type { MeasureSource, Measurement } from "../model/measurement.ts";
 import {
   ByteCollector,
   JsonLimitError,
   type JsonLimits,
+  JsonNumberError,
+  findJsonFault,
   parseJson,
   recordLimits,
 } from "../model/parse-json.ts";
 import type { Call, Command, Peer } from "./call.ts";
-import type { Headers, Receiver } from "./exchange.ts";
+import type { Flow, Headers, Receiver } from "./exchange.ts";
 import { callFailure, outcomeOf, statusFailure } from "./failures.ts";
 import { readRetryAfterMs } from "./retry.ts";
 
 /** A complete response with a body of limited size. */
 export interface HttpResponse {
-  readonly statusCode: number;
-  readonly headers: Headers;
+  /** Without the compression that some servers apply without being asked. */
   readonly body: Buffer;
+  /** The encoding of a text that the headers name. */
+  readonly charset: string | undefined;
+  /** The compression that could not be undone; undefined if there is none. */
+  readonly coding: string | undefined;
+  /** The beginning of the body as a text, for the error of a command whose response cannot be used. */
+  readonly answer: string;
 }
 
 /** The limit of a JSON body in bytes. */
 const megabyte = 1024 * 1024;
 const jsonLimitBytes = 5 * megabyte;
+/** How much of an answer an error keeps. */
+const keptAnswerBytes = 64 * 1024;
+/** How long the words that a command was refused with are waited for: what they say is told, but nobody waits for it. */
+const refusalMs = 2_000;
+/** No figure of a measurement, and no ID, has more characters. */
+const numberLength = 30;
 
 /**
  * Collects a response with a 2xx status. Any other status, a part of the body, and a body over the limit end the
- * exchange.
+ * exchange; that of a command once its words have arrived, as far as they do.
  */
 export class ResponseReceiver implements Receiver {
   readonly #peer: Peer;
   readonly #call: Call;
   readonly #body = new ByteCollector(jsonLimitBytes);
-  #statusCode = 0;
   #headers: Headers = {};
+  #refusal: DimensionerError | undefined;
   /** The wait that the peer asks for before the next try; undefined if it sent none that can be used. */
   retryAfterMs: number | undefined;
 
@@ -46,27 +62,79 @@ export class ResponseReceiver implements Receiver {
     this.#call = call;
   }
 
-  onHead(statusCode: number, headers: Headers): void {
+  onHead(statusCode: number, headers: Headers, flow: Flow): void {
     this.retryAfterMs = readRetryAfterMs(headers["retry-after"]);
-    refuseUnusable(this.#peer, this.#call, statusCode, headers);
-    if (statusCode === 206) {
-      refusePart(this.#peer, this.#call, headers);
+    this.#headers = headers;
+    try {
+      refuseUnusable(this.#peer, this.#call, statusCode, headers);
+      if (statusCode === 206) {
+        refusePart(this.#peer, this.#call, headers);
+      }
+    } catch (error) {
+      if (!this.#call.acts || !(error instanceof DimensionerError)) {
+        throw error;
+      }
+      this.#refusal = error;
+      flow.endWithin(refusalMs);
+      return;
     }
-    if (Number(headers["content-length"] ?? 0) > jsonLimitBytes) {
+    if (!this.#call.acts && Number(headers["content-length"] ?? 0) > jsonLimitBytes) {
       this.#refuseLarge();
     }
-    this.#statusCode = statusCode;
-    this.#headers = headers;
   }
 
   onData(chunk: Buffer): void {
+    if (this.#refusal !== undefined && this.#body.bytes().length > keptAnswerBytes) {
+      throw this.#refusal;
+    }
     if (!this.#body.add(chunk)) {
       this.#refuseLarge();
     }
   }
 
   response(): HttpResponse {
-    return { statusCode: this.#statusCode, headers: this.#headers, body: this.#body.bytes() };
+    if (this.#refusal !== undefined) {
+      throw this.#refusal;
+    }
+    const body = this.#body.bytes();
+    const coding = String(this.#headers["content-encoding"] ?? "").toLowerCase();
+    const charset = this.#charset();
+    try {
+      const plain = withoutCodings(body, coding);
+      return { body: plain, charset, coding: undefined, answer: this.#answer(plain, true) };
+    } catch (error) {
+      if (error instanceof RangeError) {
+        this.#refuseLarge();
+      }
+      // The bytes decide: they may be plain, whatever the header says.
+      const known = codings.test(coding) ? coding : "gzip";
+      return { body, charset, coding: known, answer: this.#answer(body, true) };
+    }
+  }
+
+  /** The error of an exchange that has failed, with what has arrived of the answer to a command: it cannot be asked for again. */
+  explain(error: unknown): unknown {
+    const failure = this.#refusal ?? error;
+    const body = this.#body.bytes();
+    if (failure instanceof DimensionerError && this.#call.acts && body.length > 0) {
+      failure.keepAnswer(this.#answer(body, false));
+    }
+    return failure;
+  }
+
+  #charset(): string | undefined {
+    return charsetOf(String(this.#headers["content-type"]));
+  }
+
+  /** A longer text is cut when the secrets are out of it: no part of one may be left at its end. */
+  #answer(body: Buffer, isWhole: boolean): string {
+    const beginning = body.subarray(0, 2 * keptAnswerBytes);
+    const isCut = !isWhole || beginning.length < body.length;
+    const { text } = textOf(isCut ? wholeCharacters(beginning) : beginning, this.#charset());
+    const shown = Buffer.from(hidden(this.#peer, text));
+    return shown.length > keptAnswerBytes
+      ? wholeCharacters(shown.subarray(0, keptAnswerBytes)).toString()
+      : shown.toString();
   }
 
   #refuseLarge(): never {
@@ -76,23 +144,49 @@ export class ResponseReceiver implements Receiver {
   }
 }
 
+const hidden = ({ hide }: Peer, text: string): string => hide?.(text) ?? text;
+
+/** A text in UTF-8 that was cut, without the part of a character at its end. */
+function wholeCharacters(bytes: Buffer): Buffer {
+  const cut = [0, 1, 2, 3].find((missing) => isUtf8(bytes.subarray(0, bytes.length - missing)));
+  return bytes.subarray(0, bytes.length - (cut ?? 0));
+}
+
 // An error repeats only the part of a header that has the expected form: a server could send the token back in it.
 const codings = /^(?:(?:x-)?(?:gzip|compress)|br|deflate|zstd)$/;
 const ranges = /^[a-z]{1,12} [\d*-]{1,40}\/[\d*]{1,20}$/i;
 
-/**
- * Throws for what no call accepts: a status that is not 2xx, a part that claims to be the whole, and an encoding that
- * was not requested.
- */
+/** Whether a Content-Encoding names a compression that exists. */
+export function compressionOf(headers: Headers): string | undefined {
+  const coding = String(headers["content-encoding"] ?? "").toLowerCase();
+  return codings.test(coding) ? coding : undefined;
+}
+
+const isZipped = (body: Buffer): boolean => body[0] === 0x1f && body[1] === 0x8b;
+
+/** Undoes a compression, which is recognized by the bytes where they show it. Throws a RangeError above the limit of a body. */
+function withoutCodings(body: Buffer, coding: string): Buffer {
+  const options = { maxOutputLength: jsonLimitBytes };
+  if (isZipped(body)) {
+    return gunzipSync(body, options);
+  }
+  switch (coding) {
+    case "br":
+      return brotliDecompressSync(body, options);
+    case "zstd":
+      return zstdDecompressSync(body, options);
+    case "deflate":
+      // Some servers leave out the frame around it.
+      return ((body[0] ?? 0) & 0x0f) === 8 ? inflateSync(body, options) : inflateRawSync(body, options);
+    default:
+      return body;
+  }
+}
+
+/** Throws for what no call accepts: a status that is not 2xx, and a part that claims to be the whole. */
 export function refuseUnusable(peer: Peer, call: Call, statusCode: number, headers: Headers): void {
   if (statusCode < 200 || statusCode > 299) {
     throw statusFailure(peer, call, statusCode);
-  }
-  const encoding = String(headers["content-encoding"] ?? "identity").toLowerCase();
-  if (encoding !== "identity") {
-    throw callFailure(peer, call, "responseEncoded", outcomeOf(call, "sent"), {
-      problem: verbatim(codings.test(encoding) ? encoding : "?"),
-    });
   }
   if (statusCode !== 206 && headers["content-range"] !== undefined && !readRange(headers)?.isWhole) {
     refusePart(peer, call, headers);
@@ -126,44 +220,65 @@ interface JsonResponse {
   readonly value: unknown;
 }
 
-/**
- * Decodes a body that the API promises to be JSON in UTF-8. A web page, other data and an empty body have errors of
- * their own.
- */
-function readJson(peer: Peer, call: Call, response: HttpResponse, limits: JsonLimits): JsonResponse {
-  const fail = (sentence: SentenceKey, values: Values = {}, text?: string): DimensionerError =>
-    callFailure(peer, call, sentence, outcomeOf(call, "sent"), values, answerOf(peer, call, text));
-  if (response.body.length === 0) {
-    throw fail("responseEmpty");
-  }
-  if (looksLikeHtml(response)) {
-    throw fail("responseHtml");
-  }
-  if (!isUtf8(response.body)) {
-    throw fail("responseNotJson", { problem: phrase("notUtf8") });
-  }
-  const text = response.body.toString();
-  try {
-    return { text, value: parseJson(text.replace(/^\uFEFF/, ""), limits) };
-  } catch (error) {
-    if (error instanceof JsonLimitError) {
-      throw fail("jsonTooLarge", { problem: error.problem }, text);
-    }
-    // The parser's message quotes the body, which may contain the token.
-    throw fail("responseNotJson", { problem: phrase("notJson") }, text);
-  }
+/** A character of ASCII that JSON may write in another way. */
+const anyEscape = /\\u00[2-7]/;
+
+/** Whether this is what a device has measured, readable or not: then its address is right. */
+function isOfMeasure(text: string): boolean {
+  return isOfApi(text) && /errorCode|measuredObjects/.test(text);
+}
+
+function isOfApi(text: string): boolean {
+  return /^[\s\uFEFF]*[{[]/.test(text);
 }
 
 /**
- * A read can be repeated, but what a command has done is told once: a device's answer is kept as it came. The cloud keeps what was
- * measured itself, and a server in its place could send the token back.
+ * Decodes a body that the API promises to be JSON in UTF-8, whatever type is announced, and takes out what is secret. A web page, other data and an empty body have
+ * errors of their own, and what is JSON but for a fault has one that says which and where.
  */
-function answerOf(
-  { surface }: Peer,
-  call: Call,
-  text: string | undefined,
-): Pick<FailureFacts, "rawResponse"> {
-  return call.acts && surface !== "cloud" ? { rawResponse: text } : {};
+function readJson(peer: Peer, call: Call, response: HttpResponse, limits: JsonLimits): JsonResponse {
+  const fail = (sentence: SentenceKey, values: Values = {}): DimensionerError =>
+    callFailure(peer, call, sentence, outcomeOf(call, "sent"), values, answerOf(call, response));
+  if (response.body.length === 0) {
+    throw fail("responseEmpty");
+  }
+  const { text, wrongByte } = textOf(response.body, response.charset);
+  const shown = hidden(peer, text);
+  /** Whether no name and no text of it can have a secret in it. */
+  const isClean = peer.hide === undefined || (shown === text && !anyEscape.test(text));
+  if (isHtml(text)) {
+    throw fail("responseHtml");
+  }
+  if (isXml(text)) {
+    throw fail("responseXml");
+  }
+  const fault = (problem: Problem): DimensionerError => {
+    const isItsOwn = call.acts ? isOfMeasure(text) : isOfApi(text);
+    return isItsOwn ? fail("responseFaulty", { problem }) : fail("responseNotJson", { problem });
+  };
+  if (wrongByte !== null) {
+    throw response.coding === undefined
+      ? fault(phrase("notUtf8At", { count: wrongByte }))
+      : fail("responseEncoded", { problem: verbatim(response.coding) });
+  }
+  try {
+    const value = parseJson(text.replace(/^\uFEFF/, ""), { ...limits, numberLength });
+    return { text: shown, value: isClean ? value : hideIn(value, peer.hide) };
+  } catch (error) {
+    if (error instanceof JsonLimitError) {
+      throw fail("jsonTooLarge", { problem: error.problem });
+    }
+    if (error instanceof JsonNumberError) {
+      throw fault(isClean ? error.problem : phrase("notJson"));
+    }
+    // The parser's message quotes the body, which may contain the token.
+    throw fault(isOfApi(text) ? findJsonFault(shown) : phrase("notJson"));
+  }
+}
+
+/** A read can be repeated, but what a command has done is told once: its answer is kept as it came. */
+function answerOf(call: Call, { answer }: HttpResponse): Pick<FailureFacts, "rawResponse"> {
+  return call.acts && answer !== "" ? { rawResponse: answer } : {};
 }
 
 /** Decodes the body into the type that the API promises. */
@@ -180,14 +295,8 @@ export function readShape<T>(
   } catch (error) {
     if (error instanceof ShapeError) {
       const { problem } = error;
-      throw callFailure(
-        peer,
-        call,
-        "responseShape",
-        outcomeOf(call, "sent"),
-        { problem },
-        answerOf(peer, call, text),
-      );
+      const sentence = call.acts && isOfMeasure(text) ? "responseFaulty" : "responseShape";
+      throw callFailure(peer, call, sentence, outcomeOf(call, "sent"), { problem }, answerOf(call, response));
     }
     throw error;
   }
@@ -207,16 +316,13 @@ export function readMeasurement(
 }
 
 /**
- * A response to a command has an empty body; some servers add a word. A web page means that something other than the
+ * A response to a command has an empty body; some servers add a word. A web page or XML means that something other than the
  * peer has responded.
  */
-export function refuseHtml(peer: Peer, call: Call, response: HttpResponse): void {
-  if (looksLikeHtml(response)) {
-    throw callFailure(peer, call, "responseHtml", outcomeOf(call, "sent"));
+export function refuseMarkup(peer: Peer, call: Call, response: HttpResponse): void {
+  const { text } = textOf(response.body, response.charset);
+  const sentence = isHtml(text) ? "responseHtml" : "responseXml";
+  if (isHtml(text) || isXml(text)) {
+    throw callFailure(peer, call, sentence, outcomeOf(call, "sent"), {}, answerOf(call, response));
   }
-}
-
-function looksLikeHtml({ headers, body }: HttpResponse): boolean {
-  const type = String(headers["content-type"] ?? "").toLowerCase();
-  return body.length > 0 && (type.includes("text/html") || /^\s*</.test(body.toString("latin1", 0, 64)));
 }

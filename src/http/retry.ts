@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDimensionerError, type DimensionerError } from "../errors/dimensioner-error.ts";
+import type { SentenceKey } from "../errors/sentences.ts";
 
 /** How reads are repeated. Commands are never repeated. */
 export interface RetryPolicy {
@@ -12,7 +13,10 @@ export interface RetryPolicy {
 
 export const readPolicy: RetryPolicy = { tries: 3, firstDelayMs: 200, longestDelayMs: 5_000 };
 
-/** Whether repeating a read may help: after a lost connection, 408, 429 and 5xx. */
+/** Bodies of downloads that a moment later may be right. */
+const passing: ReadonlySet<SentenceKey> = new Set(["responseDocument", "responseLonger"]);
+
+/** Whether repeating a read may help: after a lost connection, 408, 429 and 5xx, and after a body that is not the medium. */
 export function isTransient(error: unknown): boolean {
   if (!isDimensionerError(error)) {
     return false;
@@ -20,6 +24,7 @@ export function isTransient(error: unknown): boolean {
   const { statusCode } = error.details;
   return (
     error.code === "ERR_CONNECTION_LOST" ||
+    passing.has(error.sentence) ||
     (statusCode !== undefined && (statusCode === 408 || statusCode === 429 || statusCode >= 500))
   );
 }

@@ -101,8 +101,12 @@ export class Transport {
       onTurn?.();
       const receiver = new ResponseReceiver(this.peer, command);
       const limit = { kind: "deadline", ms: this.timeoutMs } as const;
-      await this.#exchange("commands", command, receiver, { limit, signal });
-      return receiver.response();
+      try {
+        await this.#exchange("commands", command, receiver, { limit, signal });
+        return receiver.response();
+      } catch (error) {
+        throw receiver.explain(error);
+      }
     } finally {
       release();
     }

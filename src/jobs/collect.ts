@@ -73,7 +73,11 @@ export interface MediaSource {
     transactionId: string,
     options: { readonly contentType?: string | undefined; readonly signal?: AbortSignal | undefined },
   ): Promise<{ readonly items: MediaItem[] }>;
-  media(transactionId: string, contentId: string, options: TransferOptions): Promise<Download>;
+  media(
+    transactionId: string,
+    contentId: string,
+    options: TransferOptions & { readonly contentType?: string | undefined },
+  ): Promise<Download>;
 }
 
 /** A device on the local network as the archive uses it. */
@@ -326,7 +330,12 @@ async function download(
   } as const;
   const { surface, host } = source.peer;
   const onProgress = (done: number, total: number | null): void => running.setBytes(done, total);
-  const start = () => source.media(transactionId, contentId, { signal, onProgress });
+  const start = () =>
+    source.media(transactionId, contentId, {
+      signal,
+      onProgress,
+      contentType: item.contentType ?? undefined,
+    });
   let stored: StoredItem;
   try {
     stored = await storeItem(store, job.id, start, facts, { surface, host, signal });

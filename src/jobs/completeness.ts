@@ -108,14 +108,14 @@ function missingOf({ seen, asked, packages }: Judged, wanted: Expected, findMiss
   const own = withoutLeftOut(job.items.values(), leftOut);
   const items = [...own, ...packages.flatMap(({ manifest }) => manifest.items)];
   const hasPicture = (picture: Picture): boolean =>
-    items.some(({ source, description }) => source === "device" && description === picture);
+    items.some((item) => item.source === "device" && item.description === picture && isImage(item));
   return [
     ...missingParts(job),
     ...[...job.lost.values()].map(({ path }) => verbatim(path)),
     ...wanted.images.filter((image) => !hasPicture(image)).map((image) => phrase(pictureNames[image])),
     ...(wanted.deviceVideo && !items.some(isDeviceVideo) ? [phrase("keptVideo")] : []),
     ...(asksCloud(asked) ? missingOfCloud(seen, asked, { items, leftOut }) : []),
-    ...(wanted.video && !items.some(isVideo) ? [phrase("startedVideo")] : []),
+    ...(wanted.video && !items.some(isFilm) ? [phrase("startedVideo")] : []),
     ...findMissing(asMediaItems(items), wanted.expect).map(verbatim),
   ];
 }
@@ -131,13 +131,19 @@ function missingOfCloud(
     return [notFound?.missing ?? phrase("recordMissing")];
   }
   const ofCloud = items.filter(({ source, url }) => source === "cloud" || url !== null);
-  const done = new Set([...ofCloud, ...leftOut].map(({ contentId }) => contentId));
+  const announced = new Map(listed.map((one) => [one.contentId, one.contentType]));
+  const present = ofCloud.filter((item) =>
+    isMedium(item, announced.get(item.contentId ?? "") ?? item.contentTypeAnnounced),
+  );
+  const done = new Set([...present, ...leftOut].map(({ contentId }) => contentId));
   const notStored = wantedOf(listed, asked).filter(({ contentId }) => !done.has(contentId));
   if (notStored.length > 0) {
-    return notStored.map(({ description, contentId }) => verbatim(description ?? contentId));
+    return notStored.map(({ description, contentId }) =>
+      verbatim(description?.trim() ? description : contentId),
+    );
   }
   const { media } = asked;
-  const isNothing = media === "pictures" ? ofCloud.every(isVideo) : ofCloud.length === 0;
+  const isNothing = media === "pictures" ? present.every(isVideo) : present.length === 0;
   return isNothing && media !== "list" ? [phrase(media === "pictures" ? "anyImages" : "anyMedia")] : [];
 }
 
@@ -223,7 +229,27 @@ type Medium = Pick<StoredItem, "contentTypeAnnounced" | "contentTypeFound">;
 
 /** The video that a device kept. */
 function isDeviceVideo(item: Medium & { readonly source?: ItemSource | undefined }): boolean {
-  return item.source === "device" && isVideo(item);
+  return item.source === "device" && isFilm(item);
+}
+
+/** By its bytes alone: what an error document is announced as makes no picture and no film of it. */
+function isImage({ contentTypeFound }: Medium): boolean {
+  return contentTypeFound?.startsWith("image/") === true;
+}
+
+function isFilm({ contentTypeFound }: Medium): boolean {
+  return isVideoType(contentTypeFound);
+}
+
+/** Whether the bytes of what is announced as a picture or a film are one of both: a film that is called a picture is no error document. */
+function isMedium(item: Medium, announced: string | null): boolean {
+  return !/^(?:image|video)\//i.test(announced ?? "") || isImage(item) || isFilm(item);
+}
+
+/** The same where somebody waits for a picture, or for a film. */
+function isWhatItIsCalled(item: Medium): boolean {
+  const type = item.contentTypeAnnounced?.toLowerCase() ?? "";
+  return (!type.startsWith("image/") || isImage(item)) && (!type.startsWith("video/") || isFilm(item));
 }
 
 /** By what was announced or found: descriptions say nothing reliable. */
@@ -262,7 +288,8 @@ export function expectedOf(intent: IntentFacts): Expected {
 
 /** As `findMissing` takes them. */
 function asMediaItems(items: Iterable<Omit<StoredItem, "source">>): Parameters<FindMissing>[0] {
-  return [...items].map(({ contentId, description, contentTypeAnnounced, contentTypeFound }) => ({
+  const present = [...items].filter(isWhatItIsCalled);
+  return present.map(({ contentId, description, contentTypeAnnounced, contentTypeFound }) => ({
     contentId: contentId ?? "",
     description,
     contentType: contentTypeAnnounced ?? contentTypeFound,
@@ -277,10 +304,10 @@ export function isSatisfied(
 ): boolean {
   const items = manifests.flatMap((one) => one.items);
   const hasImages = wanted.images.every((image) =>
-    items.some(({ source, description }) => source === "device" && description === image),
+    items.some((item) => item.source === "device" && item.description === image && isImage(item)),
   );
   const lacksVideo =
-    (wanted.video && !items.some(isVideo)) || (wanted.deviceVideo && !items.some(isDeviceVideo));
+    (wanted.video && !items.some(isFilm)) || (wanted.deviceVideo && !items.some(isDeviceVideo));
   if (!hasImages || lacksVideo) {
     return false;
   }

@@ -173,12 +173,22 @@ export interface BufferMessage {
   contentType: string;
   /** A suggested file name that is valid on every system, with the extension that matches the content. */
   filename: string;
+  /**
+   * Only where the content is of no known format, so that it may be anything: then it counts as neither an image
+   * nor a video.
+   */
+  recognized?: false;
   [field: string]: unknown;
 }
 
 /** What fetch image and fetch media send where they save to a file. */
 export interface FileMessage {
   payload: SavedFile;
+  /**
+   * Only where the content is of no known format, so that it may be anything: then it counts as neither an image
+   * nor a video.
+   */
+  recognized?: false;
   /** The file's path. */
   filename: string;
   [field: string]: unknown;
@@ -192,6 +202,11 @@ export interface VideoBufferMessage {
   contentType: string;
   /** A suggested file name that is valid on every system, with the extension that matches the content. */
   filename: string;
+  /**
+   * Only where the content is of no known format, so that it may be anything: then it counts as neither an image
+   * nor a video.
+   */
+  recognized?: false;
   video?: VideoCommand;
   [field: string]: unknown;
 }
@@ -199,6 +214,11 @@ export interface VideoBufferMessage {
 /** What fetch video sends where it saves to a file. */
 export interface VideoFileMessage {
   payload: SavedFile;
+  /**
+   * Only where the content is of no known format, so that it may be anything: then it counts as neither an image
+   * nor a video.
+   */
+  recognized?: false;
   /** The file's path. */
   filename: string;
   video?: VideoCommand;
@@ -422,8 +442,8 @@ export interface ErrorMessage {
     [field: string]: unknown;
   };
   /**
-   * Of measure: the response exactly as it was received, if one came; of remote trigger only after a failed
-   * measurement.
+   * Of a command: the response exactly as it was received, if one came; of one that cannot be used at most the
+   * first 64 kB, and never the token.
    */
   rawResponse?: string;
   [field: string]: unknown;

@@ -1,5 +1,6 @@
 import { DimensionerError } from "../errors/dimensioner-error.ts";
-import { type Phrase, phrase } from "../errors/interpolation.ts";
+import { type Phrase, inEnglish, phrase } from "../errors/interpolation.ts";
+import { DocumentWatch, isHtml, nameOfDocument, textOf, wordsOf } from "../model/documents.ts";
 import type { DownloadSource } from "../model/download.ts";
 import { errorFacts } from "./disk.ts";
 
@@ -69,14 +70,25 @@ export function extensionFor(kind: ContentKind | undefined, announced: string | 
   return kind?.extension ?? extensions.get(announced ?? "") ?? "bin";
 }
 
-const htmlStart =
-  /^\s*(?:<\?xml[^>]*>\s*)?<(?:!--|(?:!doctype\s+html|html|head|title|meta|body|script)[\s/>])/i;
-
 /** Whether the bytes begin like a web page, such as the sign-in page of a network. */
 export function looksLikeHtml(head: Uint8Array): boolean {
-  const encoding =
-    head[0] === 0xff && head[1] === 0xfe ? "utf-16le" : head[0] === 0xfe ? "utf-16be" : "utf-8";
-  return htmlStart.test(new TextDecoder(encoding).decode(head));
+  return isHtml(textOf(head).text);
+}
+
+/** How much of a file `sayDocument` needs, if it has that much. */
+export const documentBytes = 64 * 1024;
+
+/** In English, which document stands in place of a picture or a film, and what it says; undefined for anything else. */
+export function sayDocument(head: Buffer): string | undefined {
+  const watch = watchForDocument();
+  watch.update(head);
+  const document = watch.document();
+  return document && `${inEnglish(phrase(nameOfDocument(document)))}: ${inEnglish(wordsOf(document))}`;
+}
+
+/** Finds a document in place of a picture or a film while it arrives. */
+export function watchForDocument(): DocumentWatch {
+  return new DocumentWatch((head) => sniffKind(head) !== undefined);
 }
 
 /**
@@ -144,6 +156,9 @@ class PngEnd implements FormatEnd {
   }
 
   problem(): Phrase | null {
+    if (this.#walker.isTooFine) {
+      return phrase("endUnknown");
+    }
     return this.#walker.ended && this.#walker.extra === 0 ? null : phrase("pngEnd");
   }
 }
@@ -175,6 +190,9 @@ class JpegEnd implements FormatEnd {
   }
 
   problem(): Phrase | null {
+    if (this.#walker.isTooFine) {
+      return phrase("endUnknown");
+    }
     const marked = this.#beforeLast === 0xff && this.#last === 0xd9;
     return marked && this.#walker.ended ? null : phrase("jpegEnd");
   }
@@ -258,6 +276,9 @@ class Mp4End implements FormatEnd {
   }
 
   problem(): Phrase | null {
+    if (this.#walker.isTooFine) {
+      return phrase("endUnknown");
+    }
     if (this.#openEnded) {
       return phrase("mp4Open");
     }
@@ -309,6 +330,9 @@ export type Want = { take: number } | { skip: number } | { find: number };
 /** Reads a format as if all its bytes were there; each value that it yields requests some of them. */
 export type Walk<T = void> = Generator<Want, T, Buffer>;
 
+/** Real files have fewer than one part in so many bytes; the data of a picture have one in 128, an FF, by chance. */
+const bytesPerRequest = 32;
+
 /** Passes chunks to a walk over a format, which requests bytes as if it had them all. */
 class ByteWalker {
   readonly #walk: Walk;
@@ -318,6 +342,10 @@ class ByteWalker {
   #taken: Buffer[] = [];
   /** Bytes that followed after the walk had ended. */
   extra = 0;
+  /** Whether the walk was given up because the format has more parts than any real one. */
+  isTooFine = false;
+  /** How many more requests the walk may make. */
+  #budget = 10_000;
 
   constructor(walk: Walk) {
     this.#walk = walk;
@@ -335,6 +363,7 @@ class ByteWalker {
 
   update(chunk: Uint8Array): void {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    this.#budget += bytes.length / bytesPerRequest;
     let at = 0;
     while (at < bytes.length) {
       if (this.#want === undefined) {
@@ -366,6 +395,11 @@ class ByteWalker {
     let given = bytes;
     do {
       this.#taken = [];
+      if (--this.#budget < 0) {
+        this.isTooFine = true;
+        this.#want = undefined;
+        return;
+      }
       const { done, value } = this.#walk.next(given);
       this.#want = done === true ? undefined : value;
       this.#due = this.#want === undefined || "find" in this.#want ? 0 : dueOf(this.#want);
@@ -390,11 +424,17 @@ export interface CheckedContent {
 
 /** Checks a body while it arrives, and keeps at most its first kilobyte. */
 export class ContentCheck {
+  readonly #followsEnd: boolean;
   #head = Buffer.alloc(0);
   #kind: ContentKind | undefined;
   #end: FormatEnd | undefined;
   #sniffed = false;
   #bytes = 0;
+
+  /** `followsEnd`: whether the format is followed to its end, which costs time for each part of it. */
+  constructor(followsEnd = false) {
+    this.#followsEnd = followsEnd;
+  }
 
   update(chunk: Uint8Array): void {
     this.#bytes += chunk.byteLength;
@@ -411,6 +451,12 @@ export class ContentCheck {
     this.#end?.update(chunk.subarray(wanted));
   }
 
+  /** The type that the bytes show; null if they show none reliably. To be called after the last byte. */
+  found(): string | null {
+    this.#sniffRest();
+    return this.#kind?.contentType ?? null;
+  }
+
   /** To be called once, after the last byte. Throws ERR_BAD_RESPONSE for what can't be a medium. */
   verdict(announced: string | null, source: DownloadSource): CheckedContent {
     this.#sniffRest();
@@ -418,7 +464,7 @@ export class ContentCheck {
     if (this.#bytes === 0) {
       throw new DimensionerError("responseEmpty", errorFacts(source, source.surface), { host });
     }
-    if (announced === "text/html" || announced === "application/xhtml+xml" || looksLikeHtml(this.#head)) {
+    if (this.#kind === undefined && looksLikeHtml(this.#head)) {
       throw new DimensionerError("responseHtml", errorFacts(source, source.surface), { host });
     }
     return {
@@ -450,7 +496,7 @@ export class ContentCheck {
   #sniff(): void {
     this.#sniffed = true;
     this.#kind = sniffKind(this.#head);
-    if (this.#kind?.format === undefined) {
+    if (this.#kind?.format === undefined || !this.#followsEnd) {
       return;
     }
     this.#end = createFormatEnd(this.#kind.format);

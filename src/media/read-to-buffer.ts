@@ -15,6 +15,8 @@ export interface BufferedMedia {
   contentType: string;
   /** A suggested file name: safe, with an extension by content. */
   filename: string;
+  /** Only of a format that nobody knows, which may be anything. */
+  recognized?: false;
 }
 
 export interface BufferOptions extends TransferFacts {
@@ -43,9 +45,9 @@ export async function readToBuffer(
       }
       const { payload, content } = await readBody(download, options);
       throwIfAborted(options);
-      const { contentType, extension } = content.verdict(download.contentType, source);
+      const { contentType, extension, found } = content.verdict(download.contentType, source);
       const filename = suggestedName(options.suggestedBase ?? download.suggestedName, extension);
-      return { payload, contentType, filename };
+      return { payload, contentType, filename, ...(found === null && { recognized: false }) };
     } catch (error) {
       throwIfAborted(options);
       if (error !== body.errored) {

@@ -90,7 +90,8 @@ async function save(
       const path = await placeFile({ part, folder, name, ifExists: target.ifExists, disk, facts });
       await disk.unlink(part).catch(() => undefined);
       await syncFolder(folder, disk, facts);
-      return { path, bytes, sha256, contentType: content.contentType };
+      const { contentType, found } = content;
+      return { path, bytes, sha256, contentType, ...(found === null && { recognized: false }) };
     } catch (error) {
       await disk.unlink(part).catch(() => folders.addLeftover(part));
       throw diskError(error, about, facts, folder);

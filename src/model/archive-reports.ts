@@ -8,6 +8,7 @@ export interface Finding {
     | "checkpoint"
     | "database"
     | "hold"
+    | "document"
     | "incomplete"
     | "index"
     | "log"
@@ -30,6 +31,7 @@ export interface PackageFinding extends Finding {
   readonly kind:
     | "changed"
     | "index"
+    | "document"
     | "manifest"
     | "missing"
     | "missing-package"

@@ -1,6 +1,19 @@
 import * as v from "valibot";
 import { type Phrase, beginning, phrase } from "../errors/interpolation.ts";
-import { code, decimal, decode, figure, flag, requiredCode, text } from "./decode.ts";
+import { fieldsOf } from "./containers.ts";
+import {
+  code,
+  decimal,
+  decode,
+  figure,
+  flag,
+  requiredCode,
+  sizeFigure,
+  text,
+  unit,
+  unitOfFigures,
+  weightFigure,
+} from "./decode.ts";
 import type { MeasureSource } from "./measurement.ts";
 import type { MeasureResult } from "./shapes.ts";
 
@@ -38,8 +51,8 @@ const wireResult = v.looseObject({
   errorCode: requiredCode("0: success. Any other is the device's own number."),
   errorMessage: text("A text for people. Base decisions on errorCode."),
   objectCount: decimal("How many objects the device counts."),
-  dimsUnitOfMeasure: text("Unit of length, width and height, such as cm or in."),
-  weightUnitOfMeasure: text("Unit of weight, such as kg or lb."),
+  dimsUnitOfMeasure: unit("Unit of length, width and height, such as cm or in."),
+  weightUnitOfMeasure: unit("Unit of weight, such as kg or lb."),
   measurementFidelity: decimal("Step of the dimensions, in their unit: 1, 0.5, 0.2."),
   legalForTrade: flag("Whether the device measured in its Legal for Trade mode."),
   weight: decimal(
@@ -52,10 +65,22 @@ const wireResult = v.looseObject({
   ),
 });
 
-/** Of a successful measurement, no dimension and no weight is null because it could not be read. */
+/**
+ * Of a successful measurement, no dimension, no weight and no unit is null because it could not be read, and a parcel has a size. An object that was
+ * not measured may have any.
+ */
 const wireFigures = v.looseObject({
-  weight: figure,
-  measuredObjects: v.nullish(v.array(v.looseObject({ length: figure, width: figure, height: figure }))),
+  dimsUnitOfMeasure: unitOfFigures,
+  weightUnitOfMeasure: unitOfFigures,
+  weight: weightFigure,
+  measuredObjects: v.nullish(
+    v.array(
+      v.lazy((object) => {
+        const size = Number(fieldsOf(object)?.["errorCode"] ?? 0) === 0 ? sizeFigure : figure;
+        return v.looseObject({ length: size, width: size, height: size });
+      }),
+    ),
+  ),
 });
 
 const { weight, dimsUnitOfMeasure, weightUnitOfMeasure, ...otherEntries } = wireResult.entries;
@@ -132,12 +157,17 @@ const earlierNames: ReadonlyMap<string, string> = new Map([
 export function decodeMeasureResult(value: unknown, source: MeasureSource): MeasureResult {
   const fields = source === "earlier-device" ? rename(value) : value;
   const result = decode(wireResult, fields);
-  const { errorCode, objectCount, measuredObjects, weight } = result;
+  const { errorCode, objectCount, measuredObjects, weight, dimsUnitOfMeasure, weightUnitOfMeasure } = result;
   const figures = [
     weight,
     ...measuredObjects.flatMap(({ length, width, height }) => [length, width, height]),
   ];
-  if (errorCode === 0 && (measuredObjects.length === 0 || figures.includes(null))) {
+  const isOdd =
+    measuredObjects.length === 0 ||
+    figures.some((one) => one === null || one <= 0) ||
+    dimsUnitOfMeasure === null ||
+    weightUnitOfMeasure === null;
+  if (errorCode === 0 && isOdd) {
     decode(wireFigures, fields);
   }
   const ok =

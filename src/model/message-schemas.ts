@@ -67,10 +67,12 @@ const contentMessage = {
     "A suggested file name that is valid on every system, with the extension that matches the content.",
     v.string(),
   ),
+  recognized: values.unrecognized,
 };
 
 const fileMessage = {
   payload: values.savedFile,
+  recognized: values.unrecognized,
   filename: described("The file's path.", v.string()),
 };
 
@@ -242,7 +244,7 @@ export const sent = {
     error: values.errorObject,
     rawResponse: v.exactOptional(
       described(
-        "Of measure: the response exactly as it was received, if one came; of remote trigger only after a failed measurement.",
+        "Of a command: the response exactly as it was received, if one came; of one that cannot be used at most the first 64 kB, and never the token.",
         v.string(),
       ),
     ),

@@ -1,4 +1,4 @@
-import { ProblemError, phrase } from "../errors/interpolation.ts";
+import { type Phrase, ProblemError, phrase } from "../errors/interpolation.ts";
 import { isContainer } from "./containers.ts";
 
 /** Limits of a JSON text from outside, in addition to the limit of its bytes. */
@@ -9,6 +9,8 @@ export interface JsonLimits {
   readonly entries: number;
   /** The number of all values: texts, numbers, lists, objects and the rest. */
   readonly values: number;
+  /** Characters of one number; if it is given, a number has to be finite as well. */
+  readonly numberLength?: number;
 }
 
 /**
@@ -31,6 +33,9 @@ export const listLimits: JsonLimits = { depth, entries, values: 250_000 };
 /** A text exceeds the limits. */
 export class JsonLimitError extends ProblemError {}
 
+/** A number of the text is too long, or beyond what a number can be. */
+export class JsonNumberError extends ProblemError {}
+
 /**
  * The third argument of JSON.parse's reviver: the source text of a number, a string, `true`, `false` or `null`. The
  * types do not have it yet.
@@ -46,7 +51,53 @@ interface ParseContext {
  */
 export function parseJson(text: string, limits: JsonLimits): unknown {
   checkLimits(text, limits);
-  return mayBeInexact.test(text) ? JSON.parse(text, reviveExactly) : JSON.parse(text);
+  const { numberLength = Infinity } = limits;
+  const isLimited = numberLength < Infinity && mayBeExtreme.test(text);
+  // A function for each value takes ten times as long as the rest.
+  const value: unknown =
+    isLimited || mayBeInexact.test(text)
+      ? JSON.parse(text, (key, one: unknown, context?: ParseContext) =>
+          typeof one === "number" ? readNumber(key, one, context?.source ?? "", numberLength) : one,
+        )
+      : JSON.parse(text);
+  if (mayHavePrototype.test(text)) {
+    dropPrototypes(value);
+  }
+  return value;
+}
+
+/** An integer that a number cannot hold is its text. */
+function readNumber(key: string, value: number, source: string, numberLength: number): number | string {
+  if (source.length > numberLength) {
+    throw new JsonNumberError(phrase("numberLong", { name: nameOf(key), most: numberLength }));
+  }
+  if (!Number.isFinite(value) && numberLength < Infinity) {
+    throw new JsonNumberError(phrase("numberInfinite", { name: nameOf(key) }));
+  }
+  return !Number.isSafeInteger(value) && /^-?\d+$/.test(source) ? source : value;
+}
+
+/** To whoever copies the object, this property would be its prototype. */
+function dropPrototypes(value: unknown): void {
+  for (const open: object[] = isContainer(value) ? [value] : []; open.length > 0;) {
+    const container = open.pop() ?? [];
+    if (Object.hasOwn(container, "__proto__")) {
+      Reflect.deleteProperty(container, "__proto__");
+    }
+    for (const one of Object.values(container)) {
+      if (isContainer(one)) {
+        open.push(one);
+      }
+    }
+  }
+}
+
+/** A number of many characters, or with an exponent of three digits. */
+const mayBeExtreme = /[\d.]{15}|\de\+?0*[1-9]\d\d/i;
+
+/** A key as a sentence may show it. */
+function nameOf(key: string): string {
+  return /^[\w.$-]{1,60}$/.test(key) ? key : "?";
 }
 
 /** The fields of a JSON object; null for any other text. */
@@ -59,16 +110,10 @@ export function parseFields(text: string, limits: JsonLimits): Readonly<Record<s
   }
 }
 
-/** A long number, or `__proto__`, of which some letter may be written as an escape. */
-const mayBeInexact = /\d{16}|__proto__|\\u00(?:5f|6f|7[024])/i;
+const mayBeInexact = /\d{16}/;
 
-function reviveExactly(key: string, value: unknown, context?: ParseContext): unknown {
-  if (key === "__proto__") {
-    return undefined;
-  }
-  const source = context?.source ?? "";
-  return typeof value === "number" && !Number.isSafeInteger(value) && /^-?\d+$/.test(source) ? source : value;
-}
+/** `__proto__`, of which some letter may be written as an escape. */
+const mayHavePrototype = /__proto__|\\u00(?:5f|6f|7[024])/i;
 
 const [quote, backslash, comma] = [0x22, 0x5c, 0x2c];
 const [openList, closeList, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
@@ -128,6 +173,70 @@ function count(text: string, character: string, most: number): number {
     found += 1;
   }
   return found;
+}
+
+/** Finds what is wrong with a text that JSON.parse has refused, whose own message may quote the text. Positions count from 1. */
+export function findJsonFault(text: string): Phrase {
+  const isList: boolean[] = [];
+  let wants: "colon" | "name" | "next" | "value" = "value";
+  let at = 0;
+  let name = "";
+  /** What came last, for an empty container and for a decimal comma. */
+  let last: "comma" | "number" | "open" | "other" = "other";
+  let commaAt = 0;
+  const match = (pattern: RegExp): string | undefined => {
+    pattern.lastIndex = at;
+    return pattern.exec(text)?.[0];
+  };
+  for (;;) {
+    at += match(/[\s\uFEFF]*/y)?.length ?? 0;
+    const count = at + 1;
+    const token = text[at];
+    if (token === undefined) {
+      return phrase("jsonCut", { count: text.length });
+    }
+    if (wants === "next" && isList.length === 0) {
+      return phrase("jsonMore", { count });
+    }
+    const isEmpty = last === "open" && (wants === "name" || wants === "value");
+    if ((wants === "next" || isEmpty) && token === (isList.at(-1) === true ? "]" : "}")) {
+      isList.pop();
+      [wants, last] = ["next", "other"];
+      at++;
+    } else if (wants === "next" && token === ",") {
+      commaAt = count;
+      wants = isList.at(-1) === true ? "value" : "name";
+      last = last === "number" ? "number" : "comma";
+      at++;
+    } else if (wants === "colon" && token === ":") {
+      [wants, last] = ["value", "other"];
+      at++;
+    } else if ((wants === "name" || wants === "value") && token === '"') {
+      const end = endOfString(text, at);
+      if (end >= text.length) {
+        return phrase("jsonCut", { count: text.length });
+      }
+      name = wants === "name" ? text.slice(at + 1, end) : name;
+      [wants, last] = [wants === "name" ? "colon" : "next", "other"];
+      at = end + 1;
+    } else if (wants === "value" && (token === "{" || token === "[")) {
+      isList.push(token === "[");
+      [wants, last] = [token === "[" ? "value" : "name", "open"];
+      at++;
+    } else if (wants === "value") {
+      const number = match(/-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?/iy);
+      const value = number ?? match(/(?:true|false|null)\b/y);
+      if (value === undefined) {
+        return phrase("jsonNoValue", { name: nameOf(name), count });
+      }
+      [wants, last] = ["next", number === undefined ? "other" : "number"];
+      at += value.length;
+    } else if (wants === "name" && last === "number" && /\d/.test(token)) {
+      return phrase("decimalCommaAt", { name: nameOf(name), count: commaAt });
+    } else {
+      return phrase("jsonAt", { count });
+    }
+  }
 }
 
 /** The position of the quote that ends the string, or the end of the text. */

@@ -190,6 +190,11 @@ export interface SavedFile {
   sha256: string;
   /** As the device or the cloud announces it, or else as the content shows. */
   contentType: string;
+  /**
+   * Only where the content is of no known format, so that it may be anything: then it counts as neither an image
+   * nor a video.
+   */
+  recognized?: false;
 }
 
 /** One image or video of a transaction in the cloud. */
@@ -364,6 +369,11 @@ export interface ArchivedFile {
   description: string | null;
   /** By its content, else as announced. */
   contentType: string | null;
+  /**
+   * Only where the content is of no known format, so that it may be anything: then it counts as neither an image
+   * nor a video.
+   */
+  recognized?: false;
   /** Its length. */
   bytes: number;
   /** Hash of its content, in lower-case hexadecimal. */

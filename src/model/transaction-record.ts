@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { code, decimal, decode, flag, id, text } from "./decode.ts";
+import { code, decimal, decode, flag, id, text, unit } from "./decode.ts";
 import type { CloudDevice, MediaItem, Terminal, TransactionRecord } from "./shapes.ts";
 
 /**
@@ -14,8 +14,8 @@ const wireRecord = v.looseObject({
   dateTimeUtc: text("When it was measured, in UTC (ISO 8601)."),
   elapsedMs: decimal("How long the device took, in milliseconds."),
   isManualDimension: flag("Whether somebody typed the dimensions in."),
-  dimsUnitOfMeasure: text("Unit of length, width and height, such as cm or in."),
-  weightUnitOfMeasure: text("Unit of weight, such as kg or lb."),
+  dimsUnitOfMeasure: unit("Unit of length, width and height, such as cm or in."),
+  weightUnitOfMeasure: unit("Unit of weight, such as kg or lb."),
   measurementFidelity: decimal("Step of the dimensions, in their unit."),
   rotationAngle: decimal("Degrees by which the parcel was turned."),
   length: decimal("In dimsUnitOfMeasure."),

@@ -41,6 +41,14 @@ export const fleetDevice = described(
   }),
 );
 
+/** Only where nobody knows the format. */
+export const unrecognized = v.exactOptional(
+  described(
+    "Only where the content is of no known format, so that it may be anything: then it counts as neither an image nor a video.",
+    v.literal(false),
+  ),
+);
+
 export const savedFile = described(
   "A file that a node has saved.",
   v.object({
@@ -51,6 +59,7 @@ export const savedFile = described(
       "As the device or the cloud announces it, or else as the content shows.",
       v.string(),
     ),
+    recognized: unrecognized,
   }),
 );
 
@@ -65,6 +74,7 @@ export const archivedFile = described(
     contentId: described("As in the cloud; null for what has none.", text),
     description: described("As in the cloud or on the message; of a device's image, which one it is.", text),
     contentType: described("By its content, else as announced.", text),
+    recognized: unrecognized,
     bytes: described("Its length.", count),
     sha256: described("Hash of its content, in lower-case hexadecimal.", sha256),
   }),

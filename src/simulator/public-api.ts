@@ -93,13 +93,20 @@ const descriptions: Readonly<Record<string, string>> = {
 /** Far more media than a device creates for one parcel. */
 const mostMediaOfOne = 1000;
 
+/** How generated content begins, so that it is what its type says: an archive takes nothing else for a picture. */
+const firstBytes: Readonly<Record<string, string>> = {
+  "image/jpeg": "\xff\xd8\xff\xfe",
+  "image/png": "\x89PNG\r\n\x1a\n",
+};
+
 function contentOf(core: SimulatorCore, media: NewMedia): Content {
   const { bytes, contentType, generateBytes = 0 } = media;
   if (bytes !== undefined) {
     return bytesContent(contentType, bytes);
   }
   if (contentType !== "video/mp4") {
-    return filledContent(contentType, Buffer.alloc(0), generateBytes);
+    const head = Buffer.from(firstBytes[contentType] ?? "", "latin1");
+    return filledContent(contentType, head.subarray(0, generateBytes), generateBytes);
   }
   return videoContent(core.parcels.mp4(), "placed by hand", generateBytes);
 }

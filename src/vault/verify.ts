@@ -3,6 +3,7 @@ import { basename, join } from "node:path";
 import type { Row, SqlValue } from "../database/database.ts";
 import { ToolThread } from "../database/tool-database.ts";
 import { isDimensionerError } from "../errors/dimensioner-error.ts";
+import { documentBytes, sayDocument } from "../media/formats.ts";
 import type {
   ArchiveNote,
   ArchiveProgress,
@@ -11,9 +12,11 @@ import type {
   Unchecked,
   VerifyReport,
 } from "../model/archive-reports.ts";
+import { isTextType } from "../model/documents.ts";
 import { parseFields, recordLimits } from "../model/parse-json.ts";
 import {
   type ArchiveDisk,
+  type ReadFile,
   holdFileName,
   holdName,
   manifestFileName,
@@ -29,8 +32,9 @@ import { UnfinishedPackages, findLeftovers } from "./leftovers.ts";
 import { type OpenedPlace, openPlace } from "./open-place.ts";
 import type { PlacedPackage } from "./packages/intent.ts";
 import { keepMs } from "./packages/known-measurements.ts";
-import { filesOf } from "./packages/manifest.ts";
+import { type Manifest, filesOf } from "./packages/manifest.ts";
 import { measuredOf, mostMeasurementBytes } from "./packages/measurement-fields.ts";
+import { openPlain } from "./packages/package-files.ts";
 import { LogCheck } from "./log/check-log.ts";
 import { Checkpoints } from "./log/checkpoints.ts";
 import type { PackageProof, ProvenPackage } from "./log/package-proof.ts";
@@ -372,6 +376,7 @@ async function* checkPackage(
 ): AsyncGenerator<PackageFinding> {
   totals.packages += 1;
   const files = filesOf(manifest);
+  const claimed = new Map(manifest.complete ? manifest.items.map((item) => [item.path, item]) : []);
   for (const file of files) {
     const isMeasurement = file.path === manifest.measurement?.path;
     const found: HashAnswer | ReadWhole = isMeasurement
@@ -379,7 +384,8 @@ async function* checkPackage(
       : await hasher.hash(join(folder, file.path));
     totals.files += 1;
     totals.bytes += typeof found === "object" ? found.bytes : 0;
-    const finding = compare(file, found);
+    const finding =
+      compare(file, found) ?? (await compareMedium(join(folder, file.path), claimed.get(file.path), hasher));
     if (finding !== undefined) {
       yield { ...finding, path: below(path, file.path) };
     } else if (isMeasurement && typeof found === "object") {
@@ -440,6 +446,38 @@ function compare(file: ManifestFile, found: HashAnswer): Omit<PackageFinding, "p
   return found.sha256 === file.sha256
     ? undefined
     : { kind: "changed", problem: "the content is not what was archived (sha256)" };
+}
+
+/** Version 0.1 took an error message with the status of success for the picture or the video that was asked for, and called its package complete. */
+async function compareMedium(
+  path: string,
+  item: Manifest["items"][number] | undefined,
+  { disk }: FileHasher,
+): Promise<Omit<PackageFinding, "path"> | undefined> {
+  if (item === undefined || item.contentTypeFound !== null || item.recognized === false) {
+    return undefined;
+  }
+  const announced = item.contentTypeAnnounced ?? "";
+  if (isTextType(announced) || (item.source !== "device" && !/^(?:image|video)\//i.test(announced))) {
+    return undefined;
+  }
+  let file: ReadFile | undefined;
+  try {
+    file = await openPlain(path, disk);
+    const head = Buffer.alloc(documentBytes);
+    const { bytesRead } = (await file?.read(head, 0, head.length, 0)) ?? { bytesRead: 0 };
+    const words = sayDocument(head.subarray(0, bytesRead));
+    return words === undefined
+      ? undefined
+      : { kind: "document", problem: `this is not an image or a video, but ${words}` };
+  } catch (error) {
+    if (isDimensionerError(error)) {
+      throw error;
+    }
+    return { kind: "unreadable", problem: sayUnreadable(error) };
+  } finally {
+    await file?.close();
+  }
 }
 
 /** A path in a package; the path of a package that is verified alone is empty. */

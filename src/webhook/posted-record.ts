@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { type Problem, phrase } from "../errors/interpolation.ts";
 import { ShapeError } from "../model/decode.ts";
+import { charsetOf, textOf } from "../model/documents.ts";
 import { ByteCollector, JsonLimitError, parseJson, recordLimits } from "../model/parse-json.ts";
 import type { TransactionRecord } from "../model/shapes.ts";
 import { decodeTransactionRecord } from "../model/transaction-record.ts";
@@ -33,30 +34,35 @@ export interface Received {
  */
 const longestId = 200;
 
-/** Says why a body is not JSON in UTF-8, not compressed, as the headers describe it; null if it is. */
+/** Says why a body is not JSON by its type, which no form of a web page can send; null if it is. */
 export function formProblem(headers: IncomingHttpHeaders): Problem | null {
-  const [, type, parameters = ""] = /^\s*([^;\s]+)\s*(?:;(.*))?$/.exec(headers["content-type"] ?? "") ?? [];
-  const charset = /charset\s*=\s*"?([^\s";]+)/i.exec(parameters)?.[1];
-  const coding = headers["content-encoding"];
-  if (coding !== undefined && coding !== "identity") {
-    return phrase("bodyCompressed");
-  }
-  const isJson =
-    type !== undefined &&
-    /^application\/(?:json|[\w.+-]+\+json)$/i.test(type) &&
-    (charset === undefined || /^(?:utf-?8|us-ascii)$/i.test(charset));
-  return isJson ? null : phrase("bodyNotJson");
+  const [type = ""] = (headers["content-type"] ?? "").split(";", 1);
+  return /^application\/(?:json|[\w.+-]+\+json)$/i.test(type.trim()) ? null : phrase("bodyNotJson");
 }
 
-/** Reads the record in a body, or returns why there is none. */
-export function readPosted(body: Buffer): PostedRecord | { readonly problem: Problem } {
+/**
+ * Reads the record in a body, or returns why there is none. The bytes decide whether it is compressed and in which encoding it is: what
+ * the headers say of that counts only where they cannot be read otherwise.
+ */
+export function readPosted(
+  body: Buffer,
+  headers: IncomingHttpHeaders,
+): PostedRecord | { readonly status: 400 | 415; readonly problem: Problem } {
+  const { text, wrongByte } = textOf(body, charsetOf(headers["content-type"]));
+  const json = text.replace(/^\uFEFF/, "");
+  const coding = headers["content-encoding"] ?? "identity";
+  if (coding !== "identity" && (wrongByte !== null || !/^\s*[{[]/.test(json))) {
+    return { status: 415, problem: phrase("bodyCompressed") };
+  }
+  if (wrongByte !== null) {
+    return { status: 400, problem: phrase("notUtf8At", { count: wrongByte }) };
+  }
   try {
-    const text = new TextDecoder("utf-8", { fatal: true }).decode(body);
-    const record = decodeTransactionRecord(parseJson(text, recordLimits));
+    const record = decodeTransactionRecord(parseJson(json, recordLimits));
     return { record, ids: identitiesOf(record), bytes: memoryOf(body) };
   } catch (error) {
     const isSaid = error instanceof ShapeError || error instanceof JsonLimitError;
-    return { problem: isSaid ? error.problem : phrase("notJson") };
+    return { status: 400, problem: isSaid ? error.problem : phrase("notJson") };
   }
 }
 

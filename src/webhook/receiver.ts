@@ -159,10 +159,10 @@ export class WebhookReceiver {
     if (this.#isClosed) {
       return 503;
     }
-    const posted = readPosted(body);
+    const posted = readPosted(body, request.headers);
     if ("problem" in posted) {
       this.#events.refused("record", posted.problem);
-      return 400;
+      return posted.status;
     }
     if (!this.#isWanted(posted.record)) {
       return 204;

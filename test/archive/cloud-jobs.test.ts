@@ -1,3 +1,4 @@
+import { bmp } from "../media/samples.ts";
 import assert from "node:assert/strict";
 import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -141,7 +142,7 @@ describe("archive: jobs of the cloud", () => {
       await withFolder(async (root) => {
         cloud.sim.cloud.addMedia("9", {
           contentType: "image/bmp",
-          bytes: Buffer.from("BM not really a bitmap"),
+          bytes: bmp,
         });
         const archive = await openArchive(root, cloud.client);
         const submission = await archive.runner.submit(
@@ -158,6 +159,37 @@ describe("archive: jobs of the cloud", () => {
       });
     });
   }
+
+  it("never completes a package with a document or an unknown format in place of a picture", async () => {
+    await withFolder(async (root) => {
+      const document = '{"errorCode":1203,"errorMessage":"image expired"}';
+      cloud.sim.cloud.addMedia("31", { contentType: "image/jpeg", bytes: Buffer.from(document) });
+      cloud.sim.cloud.addMedia("32", { contentType: "image/jpeg", bytes: Buffer.from([0, 1, 2, 3, 4]) });
+      cloud.sim.cloud.addMedia("33", { contentType: "application/json", bytes: Buffer.from("{}") });
+      const archive = await openArchive(root, cloud.client);
+      const keep = { onIncomplete: "keep", waitMs: 1_500, giveUpMs: 1_500 } as const;
+      const ends = await Promise.all(
+        ["31", "32", "33"].map(async (id) => {
+          const submission = await archive.runner.submit(cloud.intentFor(id, keep));
+          return submission.end().then(
+            ({ manifest }) => manifest,
+            (error: unknown) => String(error),
+          );
+        }),
+      );
+      const [expired, unknown, listed] = ends;
+      assert.ok(typeof expired === "string");
+      assert.match(expired, /a JSON document .*: image expired \(error code 1203\)/);
+      assert.ok(typeof unknown === "object" && !unknown.complete);
+      assert.deepEqual(unknown.missing, ["ColorImageJpeg"]);
+      assert.deepEqual(
+        unknown.items.map(({ recognized }) => recognized),
+        [false],
+      );
+      assert.ok(typeof listed === "object" && listed.complete);
+      await archive.close();
+    });
+  });
 
   it("shows no progress of a download that has ended while it waits for other media", async () => {
     await withFolder(async (root) => {

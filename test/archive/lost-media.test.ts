@@ -174,6 +174,7 @@ describe("archive: media of messages that are not what they were after a restart
           description: "back",
           contentTypeAnnounced: "text/plain",
           contentTypeFound: null,
+          recognized: false,
           bytes: content.length,
           sha256: sha256Of(content),
           url: null,

@@ -122,8 +122,8 @@ describe("the billable weight of a measurement", () => {
         /^2 objects were measured/,
       ],
       [resultOf([1, null, 1]), /three sides/],
-      [resultOf([1, 0, 1]), /three sides/],
-      [resultOf([1, -1, 1]), /three sides/],
+      [{ ...resultOf([1, 1, 1]), width: 0 }, /three sides/],
+      [{ ...resultOf([1, 1, 1]), width: -1 }, /three sides/],
       [{ ...resultOf([1, 1, 1]), length: Number.NaN }, /three sides/],
       [{ ...resultOf([1, 1, 1]), length: Infinity }, /three sides/],
     ];
@@ -176,7 +176,10 @@ describe("the actual weight", () => {
 
   it("has to be there, and more than nothing", () => {
     for (const weight of [null, 0, -1]) {
-      const error = caughtBy(() => billableWeight(resultOf([5, 5, 5], { weight }), ups), "ERR_NOT_BILLABLE");
+      const error = caughtBy(
+        () => billableWeight({ ...resultOf([5, 5, 5]), weight }, ups),
+        "ERR_NOT_BILLABLE",
+      );
       assert.match(error.message, /^The weight of the parcel is missing/);
     }
     const byLabel = { ...ups, weight: "label" } as const;

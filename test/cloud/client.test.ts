@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { CloudClient, type CloudClientOptions } from "../../src/cloud/client.ts";
 import { readToBuffer } from "../../src/media/read-to-buffer.ts";
 import { startSimulator } from "../../src/simulator/index.ts";
+import { file } from "../support/downloads.ts";
 import { failsWith } from "../support/failures.ts";
 import { hostileIds, hostileTexts } from "../support/hostile.ts";
 import { closesAfterEach } from "../support/opened.ts";
@@ -29,7 +30,8 @@ describe("the cloud's client", () => {
       return /(Clients|terminals)\/[^/]+$/.test(target) ? { id: 1 } : [];
     };
     const { server, cloud } = await connect(
-      ({ target }, socket) => replyJson(socket, answers(target)),
+      ({ target }, socket) =>
+        target.endsWith("/c1") ? reply(socket, { body: file }) : replyJson(socket, answers(target)),
       "/b%20ase/",
     );
     const references = {

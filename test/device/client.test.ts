@@ -4,6 +4,7 @@ import { DeviceClient } from "../../src/device/client.ts";
 import type { Generation, ImageKind } from "../../src/device/generations.ts";
 import { readToBuffer } from "../../src/media/read-to-buffer.ts";
 import { startSimulator } from "../../src/simulator/index.ts";
+import { file } from "../support/downloads.ts";
 import { failsWith } from "../support/failures.ts";
 import { hostileIds, hostileTexts } from "../support/hostile.ts";
 import { closesAfterEach } from "../support/opened.ts";
@@ -180,7 +181,7 @@ describe("the device's client", () => {
   }
 
   it("an id of any other kind arrives as it is", async () => {
-    const { server, client } = await connect(measured("x"));
+    const { server, client } = await connect(measured(file));
     const ids = [
       "905865",
       "6f9619ff-8b86-d011",

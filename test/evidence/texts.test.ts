@@ -52,6 +52,7 @@ describe("the texts of the evidence page", () => {
     const kinds = {
       changed: true,
       index: true,
+      document: true,
       manifest: true,
       missing: true,
       "missing-package": true,

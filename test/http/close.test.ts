@@ -241,7 +241,7 @@ describe("a signal of the caller", () => {
     const { signal } = new AbortController();
     await clients.cloud.devices({ signal });
     await Promise.all([1, 2, 3].map(() => clients.newer.stopVideo({ signal })));
-    await readBody(clients.cloud.media("1", "2", { signal }));
+    await readBody(clients.cloud.media("1", "2", { signal, contentType: "application/json" }));
     assert.equal(getEventListeners(signal, "abort").length, 0);
   });
 

@@ -20,7 +20,7 @@ import { closesAfterEach } from "../support/opened.ts";
 import { readBody } from "../support/read-body.ts";
 import { reply, replyBytes } from "../support/servers.ts";
 
-const large = Buffer.alloc(8_000_000, "dimensioner ");
+const large = Buffer.alloc(8_000_000, "dimensioner\0");
 const sendLarge = (_: unknown, socket: Socket): void => reply(socket, { body: large });
 
 describe("the body of a download", () => {

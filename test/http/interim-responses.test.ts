@@ -84,7 +84,7 @@ describe("an interim response that nobody asked for", () => {
   });
 
   it("in the middle of a body is a part of the body", async () => {
-    const bytes = Buffer.from("ab HTTP/1.1 100 Continue\r\n\r\n");
+    const bytes = Buffer.from("\0b HTTP/1.1 100 Continue\r\n\r\n");
     const server = opened(
       await startServer((_, socket) => {
         socket.write(replyBytes({ headers: { "content-length": bytes.length } }));

@@ -5,11 +5,12 @@ import { CloudClient, type CloudClientOptions } from "../../src/cloud/client.ts"
 import { DeviceClient } from "../../src/device/client.ts";
 import type { ErrorDetails, Outcome } from "../../src/errors/dimensioner-error.ts";
 import type { SentenceKey } from "../../src/errors/sentences.ts";
+import { file } from "../support/downloads.ts";
 import { failsWith } from "../support/failures.ts";
 import { closesAfterEach } from "../support/opened.ts";
 import { deviceCode, token } from "../support/operations.ts";
 import { readBody } from "../support/read-body.ts";
-import { type RawServer, closedPort, listen, replyJson, startServer } from "../support/servers.ts";
+import { type RawServer, closedPort, listen, reply, replyJson, startServer } from "../support/servers.ts";
 import { identity, pem } from "../support/tls.ts";
 
 const notSent = { code: "ERR_UNREACHABLE", outcome: "not-sent" } as const;
@@ -132,11 +133,13 @@ describe("proxies", () => {
 
   it("are used for downloads and commands too", async () => {
     const proxy = opened(await startProxy());
-    const server = await serve();
+    const server = opened(
+      await startServer((_, socket) => reply(socket, { body: file }), { tls: identity("good") }),
+    );
     const cloud = through(server, proxy);
     const content = await readBody(cloud.media("1", "2"));
     await cloud.stopVideo(deviceCode);
-    assert.equal(content.toString(), "[]");
+    assert.ok(content.equals(file));
     assert.deepEqual([server.requests.length, proxy.heads.length], [2, 2]);
   });
 

@@ -34,7 +34,7 @@ describe("commands and the saved video", () => {
         } else if (!/video\/(download|stream)/.test(target)) {
           reply(socket, {});
         } else if (device.has) {
-          socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\na");
+          socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n\0");
           finishers.push(() => socket.write("b"));
         } else {
           reply(socket, { status: 404 });
@@ -60,10 +60,10 @@ describe("commands and the saved video", () => {
           reply(socket, {});
         } else if (server.requests.length === 1) {
           const fields = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-          socket.write(`HTTP/1.1 200 OK\r\n${fields.join("")}Content-Length: 2\r\n\r\na`);
+          socket.write(`HTTP/1.1 200 OK\r\n${fields.join("")}Content-Length: 2\r\n\r\n\0`);
           cutFirst = () => socket.destroy();
         } else if (range === undefined) {
-          reply(socket, { body: "ab", headers });
+          reply(socket, { body: "\0b", headers });
         } else {
           reply(socket, { status: 206, body: "b", headers: { ...headers, "Content-Range": "bytes 1-1/2" } });
         }
@@ -91,7 +91,7 @@ describe("commands and the saved video", () => {
       assert.deepEqual(waits, [1, 2]);
       assert.deepEqual(paths(server), [`video/${method}`, "video/stop", "measure"]);
       finish();
-      assert.equal((await transfer).toString(), "ab");
+      assert.equal((await transfer).toString(), "\0b");
       await Promise.all(waiting);
       assert.deepEqual(paths(server).slice(3), ["video/start", "video/cancel"]);
       assert.equal(queues.size, 0);
@@ -179,7 +179,7 @@ describe("commands and the saved video", () => {
       const waiting = [client.startVideo({}, { onWaiting }), client.cancelVideo({ onWaiting })];
       assert.deepEqual(waits, [1, 2]);
       server.cut();
-      assert.equal((await whole).content.toString(), "ab");
+      assert.equal((await whole).content.toString(), "\0b");
       await Promise.all(waiting);
       const commands = ["video/start", "video/cancel"];
       assert.deepEqual(paths(server), ["video/download", "video/download", ...commands]);
@@ -269,7 +269,7 @@ describe("commands and the saved video", () => {
     }
     device.finish();
     const content = await transfer;
-    assert.deepEqual([times, content.toString()], [2, "ab"]);
+    assert.deepEqual([times, content.toString()], [2, "\0b"]);
   });
 
   it("a download gives up after the wait, and at once without one", async () => {

@@ -53,6 +53,30 @@ describe("the end of a format", () => {
     assert.equal(problemOf("jpeg", Buffer.from([0xff, 0xd8, 1, 2, 0xff, 0xd9])), null);
   });
 
+  const fine: Readonly<Record<string, readonly [CheckedFormat, Buffer, Buffer]>> = {
+    "fill bytes": ["jpeg", Buffer.from([0xff, 0xd8]), Buffer.from([0xff])],
+    "stuffed bytes": ["jpeg", jpeg.subarray(0, -2), Buffer.from([0xff, 0])],
+    "empty segments": ["jpeg", Buffer.from([0xff, 0xd8]), Buffer.from([0xff, 0xe0, 0, 2])],
+    "empty boxes": ["mp4", ftyp("isom"), box("free")],
+    "empty chunks": ["png", png.subarray(0, 8), Buffer.alloc(12)],
+  };
+  for (const [what, [format, head, part]] of Object.entries(fine)) {
+    it(`gives up a ${format} of nothing but ${what}, instead of looking at each`, () => {
+      const before = process.cpuUsage();
+      const body = Buffer.alloc(64 * 1024, part);
+      const chunks = Array.from({ length: 480 }, () =>
+        body.subarray(0, body.length - (body.length % part.length)),
+      );
+      assert.match(problemOf(format, head, ...chunks) ?? "", /does not show where it ends/);
+      assert.ok(process.cpuUsage(before).user < 3_000_000, "30 MB in less than three seconds");
+    });
+  }
+
+  it("follows a picture of noise, of which each 256th byte is an FF", () => {
+    const noise = Buffer.alloc(3_000_000, Buffer.from([...Array(254).fill(7), 0xff, 0]));
+    assert.equal(problemOf("jpeg", jpeg.subarray(0, -2), noise, jpeg.subarray(-2)), null);
+  });
+
   it("takes a JPEG with a second picture behind the first only when that one ends too", () => {
     assert.equal(problemOf("jpeg", jpeg, jpeg), null);
     assert.notEqual(problemOf("jpeg", jpeg, jpeg.subarray(0, -5)), null);

@@ -200,7 +200,6 @@ describe("saving a download to a file", () => {
       Parameters<typeof rejectsWith>[2],
     ][] = [
       ["an empty body", [], {}, "responseEmpty"],
-      ["a web page by its type", [jpeg], { contentType: "text/html" }, "responseHtml"],
       [
         "a web page by its content",
         [Buffer.from(" <!DOCTYPE html><p>")],

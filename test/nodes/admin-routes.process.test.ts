@@ -2,10 +2,11 @@ import assert from "node:assert/strict";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { phrase } from "../../src/errors/interpolation.ts";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { nodeRedMajor, startNodeRed, type NodeRed } from "../support/node-red.ts";
-import { closedPort, startServer } from "../support/servers.ts";
+import { type RawRequest, type Reply, closedPort, reply, startServer } from "../support/servers.ts";
 
 const token = "t0ken-of-the-dock";
 
@@ -139,6 +140,47 @@ describe(`the admin routes, in a real Node-RED ${nodeRedMajor}`, () => {
       await expect("bad responseHtml", "bad responseHtml");
     } finally {
       await stranger.close();
+    }
+  });
+
+  it("takes a device and a cloud by what they answer, not by its headers, and says what else answers", async () => {
+    let answer: (request: RawRequest) => Reply = () => ({});
+    const peer = await startServer((request, socket) => reply(socket, answer(request)));
+    const word = ({ target }: RawRequest): string => decodeURIComponent(target.split("/").at(-1) ?? "");
+    const listed = JSON.stringify([{ id: "1", name: "Dock" }]);
+    const isDevice = ({ target }: RawRequest): boolean => target.includes("/ping/");
+    try {
+      for (const [headers, encode] of [
+        [{ "content-type": "text/html" }, (text: string) => Buffer.from(text)],
+        [{ "content-type": "image/jpeg" }, (text: string) => Buffer.from(`\uFEFF${text}`)],
+        [{ "content-encoding": "gzip" }, (text: string) => gzipSync(text)],
+        [{ "content-encoding": "utf-8" }, (text: string) => Buffer.from(text)],
+        [
+          { "content-type": "application/json; charset=utf-16" },
+          (text: string) => Buffer.from(`\uFEFF${text}`, "utf16le"),
+        ],
+        [
+          { "content-type": "application/json; charset=iso-8859-1" },
+          (text: string) => Buffer.from(text, "latin1"),
+        ],
+      ] as const) {
+        answer = (request) => ({
+          headers,
+          body: encode(isDevice(request) ? JSON.stringify({ msg: word(request) }) : listed),
+        });
+        const what = JSON.stringify(headers);
+        assert.equal(said(await testDevice({ address: peer.origin })), "good isNewer", what);
+        assert.equal(said(await testCloud({ id: "new", baseUrl: peer.origin })), "good cloud", what);
+      }
+      answer = () => ({ body: '{"msg":"a' });
+      const faulty = await testDevice({ address: peer.origin });
+      assert.equal(said(faulty), "bad responseFaulty");
+      assert.deepEqual(faulty.values?.["problem"], phrase("jsonCut", { count: 9 }));
+      answer = () => ({ body: "<?xml version='1.0'?><Error><Message>No</Message></Error>" });
+      assert.equal(said(await testDevice({ address: peer.origin })), "bad responseXml");
+      assert.equal(said(await testCloud({ id: "new", baseUrl: peer.origin })), "bad responseXml");
+    } finally {
+      await peer.close();
     }
   });
 

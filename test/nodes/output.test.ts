@@ -12,6 +12,7 @@ interface Saved {
   bytes: number;
   sha256: string;
   contentType: string;
+  recognized?: false;
 }
 
 /** The output group, through the node whose source is easiest to fill; the others share the same code. */
@@ -77,6 +78,48 @@ describe("output of the fetching nodes", () => {
     assert.equal(flow.lastStatus("node")?.text, "saved 3.0 MB");
     await flow.run("node", message());
     assert.deepEqual(await readdir(folder), [`905865-${contentId}.mp4`]);
+  });
+
+  it("says where nobody knows the format, also on a message that has said so of another medium", async () => {
+    const odd = sim.cloud.addMedia("905865", { contentType: "image/jpeg", bytes: Buffer.from([0, 1, 2, 3]) });
+    for (const properties of [{}, { output: "file", folder }]) {
+      await start(properties);
+      const { sent } = await flow.run("node", message({ payload: { contentId: odd.contentId } }));
+      const { msg = {} } = sent[0] ?? {};
+      assert.equal(msg["recognized"], false);
+      assert.equal((msg["payload"] as Saved).recognized, "folder" in properties ? false : undefined);
+      const next = await flow.run("node", { ...msg, payload: { contentId } });
+      const { msg: known = {} } = next.sent[0] ?? {};
+      assert.deepEqual(["recognized" in known, "recognized" in (known["payload"] as object)], [false, false]);
+      await flow.stop();
+    }
+  });
+
+  it("takes a text for a medium only if the cloud's list has announced this one as a text", async () => {
+    const document = Buffer.from('{"errorCode":1203,"errorMessage":"image expired"}');
+    const listed = sim.cloud.addMedia("905865", { contentType: "application/json", bytes: document });
+    const given = { contentId: listed.contentId, contentType: "application/json" };
+    await start({ output: "file", folder });
+    const { sent } = await flow.run("node", message({ payload: given }));
+    assert.deepEqual(await readFile((sent[0]?.msg["payload"] as Saved).path), document);
+    await rm((sent[0]?.msg["payload"] as Saved).path);
+    for (const payload of [
+      { ...given, contentType: "image/jpeg" },
+      { ...given, contentType: 7 },
+      { contentId: listed.contentId },
+    ]) {
+      const { error } = await flow.run("node", message({ payload }));
+      assert.equal(error?.code, "ERR_BAD_RESPONSE");
+      assert.match(error?.message ?? "", /a JSON document .*: image expired \(error code 1203\)/);
+    }
+    await flow.stop();
+    await start({ output: "file", folder, contentId: "id", contentIdType: "msg" });
+    const ofAnother = await flow.run(
+      "node",
+      message({ id: listed.contentId, payload: { ...given, contentId } }),
+    );
+    assert.equal(ofAnother.error?.code, "ERR_BAD_RESPONSE");
+    assert.deepEqual(await readdir(folder), []);
   });
 
   it("takes folder and name from where it is told, into sub-folders, and nothing out of the folder", async () => {

@@ -1,7 +1,25 @@
 import type { Socket } from "node:net";
 import { reply, replyBytes, startServer, type RawRequest, type RawServer } from "../support/servers.ts";
 
-/** Each response contains the echoed text, and cannot be used. */
+const base64 = (text: string): string => Buffer.from(text).toString("base64");
+const escaped = (text: string): string =>
+  [...text].map((one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
+
+/** What a cloud could say of a measurement, and in its lists. */
+const words: readonly ((echoed: string) => string)[] = [
+  (echoed) => JSON.stringify({ errorCode: 7, errorMessage: echoed, transactionReference: echoed }),
+  (echoed) => JSON.stringify({ errorCode: 7, errorMessage: `Not valid: ${encodeURIComponent(echoed)}` }),
+  (echoed) => JSON.stringify({ errorCode: 7, errorMessage: base64(`user:${echoed}`) }),
+  (echoed) => `{"errorCode":7,"errorMessage":"${escaped(echoed)}"}`,
+  (echoed) => JSON.stringify({ errorCode: 7, errorMessage: `${"x".repeat(190)}${echoed}` }),
+  (echoed) =>
+    JSON.stringify([
+      { id: echoed, contentId: "1", contentType: "image/jpeg", description: echoed, name: echoed },
+    ]),
+  (echoed) => `{"errorCode":7,"${echoed.replace(/["\\]/g, "\\$&")}":NaN}`,
+];
+
+/** Each response contains the echoed text. */
 const responses: readonly ((socket: Socket, echoed: string) => void)[] = [
   (socket, echoed) => reply(socket, { status: 500, body: echoed }),
   (socket, echoed) =>
@@ -22,6 +40,7 @@ const responses: readonly ((socket: Socket, echoed: string) => void)[] = [
   (socket, echoed) => socket.end(replyBytes({ body: JSON.stringify([echoed]) }).subarray(0, -4)),
   (socket, echoed) => reply(socket, { status: 404, headers: { etag: `"${echoed}"` }, body: echoed }),
   (socket, echoed) => reply(socket, { status: 200, headers: { "content-length": echoed }, body: echoed }),
+  ...words.map((say) => (socket: Socket, echoed: string) => reply(socket, { body: say(echoed) })),
 ];
 
 export const echoResponses = responses.length;

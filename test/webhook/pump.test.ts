@@ -267,7 +267,7 @@ describe("records on their way into a store whose database is slow", () => {
 
 describe("records that wait in memory", () => {
   const bytesOf = (body: string): number => {
-    const posted = readPosted(Buffer.from(body));
+    const posted = readPosted(Buffer.from(body), {});
     assert.ok("record" in posted);
     return posted.bytes;
   };

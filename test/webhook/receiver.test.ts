@@ -4,6 +4,7 @@ import { createServer, request as send, type IncomingMessage, type Server } from
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { setImmediate as turn } from "node:timers/promises";
+import { gzipSync } from "node:zlib";
 import { inEnglish } from "../../src/errors/interpolation.ts";
 import { unknownDevice } from "../../src/model/instrument.ts";
 import type { TransactionRecord } from "../../src/model/shapes.ts";
@@ -222,21 +223,51 @@ describe("the receiver of a webhook", () => {
     for (const type of [
       "text/plain",
       "application/x-www-form-urlencoded",
-      "application/json; charset=utf-16",
       "application/jsonp",
       "multipart/form-data; boundary=x",
     ]) {
       assert.equal((await ask(body, { "content-type": type })).status, 415, type);
     }
-    assert.deepEqual(new Set(refused), new Set(["record its Content-Type is not that of JSON in UTF-8"]));
-    assert.equal((await ask(body, { "content-encoding": "gzip" })).status, 415);
-    assert.equal(refused.at(-1), "record it is compressed");
+    assert.deepEqual(new Set(refused), new Set(["record its Content-Type is not that of JSON"]));
     for (const type of [
       "application/json",
       "Application/JSON; charset=UTF-8",
       "application/vnd.transaction+json",
     ]) {
       assert.equal((await ask(body, { "content-type": type })).status, 204, type);
+    }
+  });
+
+  it("takes what can be read, whatever its headers say of compression and encoding", async () => {
+    const record = JSON.stringify({ id: 1, errorCode: 0, barcodeReference: "größer" });
+    const utf16 = Buffer.from(record, "utf16le");
+    const readable: readonly (readonly [Buffer, Record<string, string>])[] = [
+      ...["utf-8", "gzip", "br", "x-none", "identity"].map(
+        (coding) => [Buffer.from(record), { "content-encoding": coding }] as const,
+      ),
+      [Buffer.from(record), { "content-type": "application/json; charset=utf-16" }],
+      [Buffer.from(`\uFEFF${record}`), {}],
+      [Buffer.concat([Buffer.from([0xff, 0xfe]), utf16]), {}],
+      [utf16, { "content-type": "application/json; charset=utf-8" }],
+      [Buffer.from(record, "latin1"), { "content-type": "application/json; charset=iso-8859-1" }],
+    ];
+    for (const [body, headers] of readable) {
+      // Otherwise it would be a duplicate.
+      open();
+      assert.equal((await ask(body, headers)).status, 204, JSON.stringify(headers));
+    }
+    assert.deepEqual(refused, []);
+    assert.deepEqual(
+      got.map(({ barcodeReference }) => barcodeReference),
+      readable.map(() => "größer"),
+    );
+    for (const [body, headers, status, problem] of [
+      [gzipSync(record), { "content-encoding": "gzip" }, 415, "record it is compressed"],
+      [gzipSync(record), {}, 400, "record it is not UTF-8 text: byte 2 is wrong"],
+      [Buffer.from(record, "latin1"), {}, 400, /^record it is not UTF-8 text: byte \d+ is wrong$/],
+    ] as const) {
+      assert.equal((await ask(body, headers)).status, status);
+      assert.match(refused.at(-1) ?? "", problem instanceof RegExp ? problem : new RegExp(`^${problem}$`));
     }
   });
 

@@ -31,6 +31,7 @@ export const reportTexts = {
   foundMissing: "__name__: this file is missing.",
   foundUnreadable: "__name__: this file cannot be read, and is not in this export.",
   foundStray: "__name__: this does not belong to the package, and is not in this export.",
+  foundDocument: "__name__: this is not an image or a video, but a text, such as an error message.",
   foundManifest:
     "manifest.json: this is not the manifest that was archived, or it cannot be read. Nothing that this report shows about this package is proven.",
   foundPackage: "The package is missing: its folder or its manifest is gone.",

@@ -280,6 +280,7 @@ const findingTexts: Readonly<Record<PackageFinding["kind"], ReportTextKey>> = {
   unreadable: "foundUnreadable",
   stray: "foundStray",
   "not-logged": "foundNotLogged",
+  document: "foundDocument",
   manifest: "foundManifest",
   "missing-package": "foundPackage",
   timestamp: "foundTimestamp",

@@ -80,6 +80,7 @@ export async function deliverMedium(
     const read = await readToBuffer(start, { suggestedBase, onBytes, ...transfer });
     const { payload, contentType, filename } = read;
     Object.assign(msg, { payload, contentType, filename });
+    sayRecognized(msg, read);
     status.say("done", "fetched", { size: { bytes: payload.length } });
     return [msg];
   }
@@ -91,8 +92,18 @@ export async function deliverMedium(
   folders.remember(output.folder);
   msg.payload = saved;
   msg["filename"] = saved.path;
+  sayRecognized(msg, saved);
   status.say("done", "saved", { size: { bytes: saved.bytes } });
   return [msg];
+}
+
+/** `recognized` is on the message only where nobody knows the format; it may be there of an earlier medium. */
+function sayRecognized(msg: Job["msg"], { recognized }: { readonly recognized?: false }): void {
+  if (recognized === false) {
+    msg["recognized"] = false;
+  } else {
+    delete msg["recognized"];
+  }
 }
 
 const progressEveryMs = 250;

@@ -83,11 +83,14 @@ async function testDevice(test: Test): Promise<TestLine> {
   if (other.isDevice) {
     return answerOf("bad", generation === "newer" ? "butEarlier" : "butNewer", other);
   }
-  if (chosen.error?.sentence === "responseHtml") {
+  if (chosen.error !== undefined && telling.has(chosen.error.sentence)) {
     throw chosen.error;
   }
   return answerOf("bad", "noDevice", chosen);
 }
+
+/** Errors that say what is there instead of a device, or what is wrong with its answer. */
+const telling: ReadonlySet<SentenceKey> = new Set(["responseFaulty", "responseHtml", "responseXml"]);
 
 function answerOf(state: TestLine["state"], key: string, { host, ms }: Ping): TestLine {
   return line(state, key, { host, ms });

@@ -18,5 +18,6 @@ export function archivedFiles(folder: string, { items }: Manifest): ArchivedFile
     contentType: item.contentTypeFound ?? item.contentTypeAnnounced,
     bytes: item.bytes,
     sha256: item.sha256,
+    ...(item.contentTypeFound === null && { recognized: false }),
   }));
 }

@@ -46,6 +46,12 @@ const item = v.object({
   description: optionalText("The cloud's own."),
   contentTypeAnnounced: optionalText("What the cloud or the message said it is."),
   contentTypeFound: optionalText("What the bytes show it is; null if they show nothing reliable."),
+  recognized: v.exactOptional(
+    described(
+      "Only where the bytes are of no known format: it counts as neither an image nor a video.",
+      v.literal(false),
+    ),
+  ),
   url: optionalText("Path on the cloud; null for media from elsewhere."),
 });
 

@@ -124,7 +124,9 @@ export class PackageWriter {
       missing: content.missing.map(inEnglish),
       leftOut: [...content.leftOut],
       supplements: supplements === null ? null : manifestOf(supplements),
-      items: [...content.items],
+      items: content.items.map((item) =>
+        item.contentTypeFound === null ? { ...item, recognized: false } : { ...item },
+      ),
       measurement: describe(measurementFileName, texts.measurement),
       raw: describe(rawFileName, texts.raw),
     };

@@ -1,5 +1,6 @@
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
-import { field, phrase, problemOf } from "../../errors/interpolation.ts";
+import { field, inEnglish, phrase, problemOf, verbatim } from "../../errors/interpolation.ts";
+import { hider } from "../../errors/secrets.ts";
 import type { Read } from "../../http/call.ts";
 import { CommandQueues } from "../../http/command-queue.ts";
 import type { TlsOptions } from "../../http/connections.ts";
@@ -47,7 +48,12 @@ export class TimestampServer {
     this.#path = address.pathname;
     this.#transport = new Transport({
       ...defaultQueueRules,
-      peer: { surface: "timestamp-server", origin: address.origin, host: address.host },
+      peer: {
+        surface: "timestamp-server",
+        origin: address.origin,
+        host: address.host,
+        hide: hider([login, password]),
+      },
       timeoutMs,
       queues: new CommandQueues(),
       headers: {
@@ -91,7 +97,12 @@ export class TimestampServer {
     try {
       return { response, verified: verify(response) };
     } catch (cause) {
-      throw callFailure(peer, call, "timestampWrong", null, { problem: problemOf(cause) }, { cause });
+      const problem = problemOf(cause);
+      const words = inEnglish(problem);
+      const shown = peer.hide?.(words) ?? words;
+      throw shown === words
+        ? callFailure(peer, call, "timestampWrong", null, { problem }, { cause })
+        : callFailure(peer, call, "timestampWrong", null, { problem: verbatim(shown) });
     }
   }
 

@@ -97,10 +97,19 @@ export const downloads: Rows = {
     ...connectionLost,
     requests: 4,
   }),
-  "a part longer than it says": row([{ from: 0, range: "bytes 0-3/4", body: "01234", etag: "none" }], {
-    ...connectionLost,
-    requests: 4,
-  }),
+  "a part longer than it says": row(
+    [{ from: 0, range: "bytes 0-3/4", body: "01234", etag: "none" }],
+    failsThreeTimes("ERR_BAD_RESPONSE"),
+  ),
+  "an error document in JSON instead of the file": row(
+    [{ body: '{"errorCode":1203,"errorMessage":"image expired"}' }],
+    failsThreeTimes("ERR_BAD_RESPONSE"),
+  ),
+  "an error document in XML, then the file": row(
+    [{ body: "<Error><Message>busy</Message></Error>", asks: "whole" }, whole],
+    { requests: 2 },
+  ),
+  "a text instead of the file": row([{ body: "not now" }], failsThreeTimes("ERR_BAD_RESPONSE")),
   "fewer bytes than announced, again and again": row([{ ...cut, etag: "none" }], {
     ...connectionLost,
     requests: 4,

@@ -1,5 +1,12 @@
 import type { Fault } from "../../../src/simulator/index.ts";
-import { badResponse, failsAtOnce, connectionLost, outcomeUnknown, succeeds } from "../endings.ts";
+import {
+  badResponse,
+  failsAtOnce,
+  failsThreeTimes,
+  connectionLost,
+  outcomeUnknown,
+  succeeds,
+} from "../endings.ts";
 import type { Ending, Row, Rows } from "../row.ts";
 
 const html = "<!DOCTYPE html><p>Sign in";
@@ -34,10 +41,12 @@ export const payload: Rows = {
   "the sign-in page of a network": {
     faults: [{ kind: "body", text: html, contentType: "text/html", acts: false }],
     ...badResponse,
+    download: failsThreeTimes("ERR_BAD_RESPONSE"),
   },
   "a sign-in page with the requested content type": {
     faults: [{ kind: "body", text: "\r\n <html><body>Sign in</body></html>", acts: false }],
     ...badResponse,
+    download: failsThreeTimes("ERR_BAD_RESPONSE"),
   },
   "invalid JSON": body({ text: "{'errorCode':0}" }),
   "incomplete JSON": body({ text: '{"errorCode":0,"measuredObj' }),
@@ -121,11 +130,29 @@ export const payload: Rows = {
     acts: 1,
     ...badResponse,
   },
-  "compressed without being requested": {
+  "said to be compressed, and not": {
     faults: [{ kind: "headers", set: { "content-encoding": "gzip" } }],
     acts: 1,
-    ...badResponse,
+    measure: succeeds,
+    video: succeeds,
+    read: succeeds,
+    download: succeeds,
   },
+  "a web page's type on the right content": {
+    faults: [{ kind: "content-type", value: "text/html" }],
+    acts: 1,
+    measure: succeeds,
+    video: succeeds,
+    read: succeeds,
+    download: succeeds,
+  },
+  XML: {
+    faults: [{ kind: "body", text: "<?xml version='1.0'?><result/>", acts: false }],
+    measure: badResponse.measure,
+    video: badResponse.video,
+    read: badResponse.read,
+  },
+  "a number that is none": body({ text: '{"errorCode":0,"objectCount":1,"id":1e999,"measuredObjects":[]}' }),
   "a body where none is expected": {
     faults: [{ kind: "body", text: "all right" }],
     acts: 1,
