@@ -129,6 +129,12 @@ const buckets = {
     hint: "Everything that was stored before is safe.",
     retryable: true,
   },
+  bucketSlow: {
+    code: "ERR_STORE",
+    text: "The object store __host__ was too slow: what was asked for has not arrived within __seconds__ s. Check the network, and whether the object store is overloaded.",
+    hint: "Everything that was stored before is safe.",
+    retryable: true,
+  },
   bucketNotTls: {
     code: "ERR_STORE",
     text: "The object store __host__ does not use HTTPS on this port. Write the endpoint with http://, or check the port.",
@@ -146,6 +152,12 @@ const buckets = {
     code: "ERR_STORE",
     text: "__host__ has no bucket __name__. Check its name, the endpoint and the region, or create it.",
     hint: "Buckets are not created automatically.",
+    retryable: true,
+  },
+  bucketTwice: {
+    code: "ERR_STORE",
+    text: "The endpoint already contains the name of the bucket, so that __host__ was asked for a bucket __name__ in the bucket __name__. Remove the name from the endpoint.",
+    hint: "The endpoint is the address of the object store alone, such as https://s3.example.com.",
     retryable: true,
   },
   bucketDenied: {
@@ -301,6 +313,12 @@ const files = {
   fileFull: {
     code: "ERR_FILE",
     text: "The disk is full: __path__ was not saved. Free some space and try again.",
+    hint: "__path__",
+    retryable: true,
+  },
+  fileNoInodes: {
+    code: "ERR_FILE",
+    text: "The disk cannot take another file, whatever space it has (no inodes are left): __path__ was not saved. Delete files or use another disk.",
     hint: "__path__",
     retryable: true,
   },
@@ -592,7 +610,7 @@ const postgres = {
   postgresPooler: {
     code: "ERR_STORE",
     text: "A connection pooler in front of the database __path__ refuses the settings that a store needs: __problem__. Connect to PostgreSQL directly, or have the pooler ignore them (ignore_startup_parameters) and the administrator of the database set them for this user.",
-    hint: "docs/fleet.md lists these settings.",
+    hint: "These settings are listed in docs/fleet.md.",
   },
   postgresEncoding: {
     code: "ERR_STORE",
