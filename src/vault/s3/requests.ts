@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
 import type { AwsV4Signer } from "aws4fetch";
-import type { Dispatcher, EnvHttpProxyAgent } from "undici";
+import type { Dispatcher, EnvHttpProxyAgent, Pool } from "undici";
 import { codeOf, connectProblem, isNotTls, isUntrusted } from "../../errors/connect-problem.ts";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { ProblemError, type Values, phrase, problemOf } from "../../errors/interpolation.ts";
@@ -84,7 +84,7 @@ export class BucketRequests {
 
   /** What signs and sends is loaded only here: most users have no bucket. */
   static async open(address: BucketAddress, options: BucketOptions): Promise<BucketRequests> {
-    const [{ EnvHttpProxyAgent: Agent }, { AwsV4Signer: Signer }] = await Promise.all([
+    const [{ EnvHttpProxyAgent: Agent, Pool }, { AwsV4Signer: Signer }] = await Promise.all([
       import("undici"),
       import("aws4fetch"),
     ]);
@@ -93,6 +93,9 @@ export class BucketRequests {
       connect: { timeout: connectMs },
       headersTimeout: silenceMs,
       bodyTimeout: silenceMs,
+      // The connections to a proxy, which has to answer as soon as any other server.
+      clientFactory: (origin: URL, given: Pool.Options) =>
+        new Pool(origin, { ...given, headersTimeout: connectMs }),
     });
     return new BucketRequests(address, { agent, Signer }, options);
   }
