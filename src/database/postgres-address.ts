@@ -50,6 +50,10 @@ export function isPostgresUrl(text: string): boolean {
 export function readPostgresUrl(text: string, password = ""): PostgresAddress {
   const facts = { surface: "store", operation: "database" } as const;
   const url = URL.canParse(text) ? new URL(text) : undefined;
+  const hosts = /^postgres(?:ql)?:\/\/(?:[^/?#]*@)?([^/?#]*,[^/?#]*)/i.exec(text)?.[1];
+  if (hosts !== undefined) {
+    throw new DimensionerError("postgresHosts", facts, { value: hosts });
+  }
   if (url !== undefined && (url.password !== "" || url.searchParams.has("password"))) {
     throw new DimensionerError("postgresPassword", facts);
   }
@@ -63,6 +67,33 @@ export function readPostgresUrl(text: string, password = ""): PostgresAddress {
 /** The password may be what makes it no address: one with a slash that is not encoded. */
 function withoutUserInfo(text: string): string {
   return text.replace(/\/\/.*@/s, "//");
+}
+
+/** How a server has a client log in, as `require_auth` names it; `none` where it asks for no password. */
+export type LoginMethod = "md5" | "none" | "password" | "scram-sha-256";
+
+/** How a server may have a client log in. */
+export interface LoginMethods {
+  /** As it was given; blank if nothing was. */
+  readonly given: string;
+  has(method: LoginMethod): boolean;
+}
+
+/**
+ * Reads the option `require_auth` of an address, or PGREQUIREAUTH, as PostgreSQL's own programs do: a list of methods with commas
+ * between them, or of those that are not allowed, each with an exclamation mark before it.
+ */
+export function loginMethodsOf(
+  { url }: Pick<PostgresAddress, "url">,
+  environment: NodeJS.ProcessEnv = process.env,
+): LoginMethods {
+  const given = new URL(url).searchParams.get("require_auth") ?? environment["PGREQUIREAUTH"] ?? "";
+  const named = given.split(",").map((name) => name.trim());
+  const isExcluding = named.every((name) => name.startsWith("!"));
+  return {
+    given,
+    has: (method) => (isExcluding ? !named.includes(`!${method}`) : named.includes(method)),
+  };
 }
 
 const text = v.exactOptional(v.string());

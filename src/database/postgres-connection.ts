@@ -1,8 +1,7 @@
-import type { Duplex } from "node:stream";
-import type { Client, ClientConfig, PoolClient } from "pg";
+import type { PoolClient } from "pg";
 import { codeOf, connectProblem, isUntrusted } from "../errors/connect-problem.ts";
 import { DimensionerError, isDimensionerError } from "../errors/dimensioner-error.ts";
-import { textOfThrown } from "../errors/interpolation.ts";
+import { beginning, textOfThrown } from "../errors/interpolation.ts";
 import type { SentenceKey } from "../errors/sentences.ts";
 import { type Database, type SqlValue, databaseTime, lockLog, skipLocked } from "./database.ts";
 import { type PostgresAddress, connectionTls, tlsOfThread } from "./postgres-address.ts";
@@ -67,11 +66,26 @@ export function isOfTransaction(error: unknown): boolean {
 }
 
 /** Creates the ERR_STORE for a connection that could not be opened, or for a transaction that failed. */
-export function postgresError(database: string, error: unknown): DimensionerError {
-  const code = isFromServer(error) ? codeOf(error) : undefined;
-  const sentence =
-    code === undefined ? connectSentence(error) : (sentenceOfCode.get(code) ?? "postgresFailed");
-  return failure(sentence, { path: database, problem: connectProblem(error), name: schemaName }, error);
+export function postgresError(address: PostgresAddress, error: unknown): DimensionerError {
+  const values = { path: address.name, problem: connectProblem(error), name: schemaName };
+  if (isFromServer(error)) {
+    return failure(sentenceOf(error), values, error);
+  }
+  const host = error instanceof Error && "hostname" in error ? String(error.hostname) : "";
+  if (host.includes(",")) {
+    return failure("postgresHosts", { value: host }, error);
+  }
+  const sentence = connectSentence(error);
+  const mode = address.tls === undefined ? (new URL(address.url).searchParams.get("sslmode") ?? "") : "";
+  return sentence === "postgresTls" && otherModes.has(mode)
+    ? failure("postgresTlsMode", { ...values, value: mode }, error)
+    : failure(sentence, values, error);
+}
+
+function sentenceOf(error: unknown): SentenceKey {
+  // protocol_violation: PostgreSQL itself knows all that is sent.
+  const isOfPooler = codeOf(error) === "08P01" && /startup parameter/i.test(textOfThrown(error));
+  return isOfPooler ? "postgresPooler" : (sentenceOfCode.get(codeOf(error)) ?? "postgresFailed");
 }
 
 /** Creates the ERR_STORE for a server that does not respond in time. */
@@ -81,12 +95,17 @@ export function unansweredPostgresError(database: string, withinMs: number): Dim
 
 /** Creates the ERR_STORE for a server that is too old. */
 export function oldServerError(database: string, version: string): DimensionerError {
-  return failure("postgresOld", { path: database, value: version, least: oldestVersion });
+  return failure("postgresOld", { path: database, value: beginning(version), least: oldestVersion });
+}
+
+/** Creates the ERR_STORE for a database that cannot keep all texts. */
+export function encodingError(database: string, encoding: string): DimensionerError {
+  return failure("postgresEncoding", { path: database, value: beginning(encoding) });
 }
 
 /** Creates the ERR_STORE for a connection that lacks settings, each as `name = value`. */
 export function settingsError(database: string, settings: readonly string[]): DimensionerError {
-  return failure("postgresSettings", { path: database, value: settings.join(", ") });
+  return failure("postgresSettings", { path: database, value: beginning(settings.join(", ")) });
 }
 
 /** Creates the ERR_STORE for a database without the tables of a store, where nothing may be created. */
@@ -116,43 +135,6 @@ function failure(
   cause?: unknown,
 ): DimensionerError {
   return new DimensionerError(sentence, { surface: "store", operation: "store", cause }, values);
-}
-
-type Listener = (...given: unknown[]) => void;
-
-/**
- * The client of the driver, so that an answer of the server that the driver cannot read ends the connection. The driver throws it where
- * nothing catches it, which ends the process: a server that asks for a login by GSSAPI or SSPI is enough.
- */
-export function guardedClient(DriverClient: typeof Client): typeof Client {
-  return class extends DriverClient {
-    constructor(config?: string | ClientConfig) {
-      super(config);
-      const { connection } = this;
-      const attach: unknown = Reflect.get(connection, "attachListeners");
-      if (typeof attach === "function") {
-        const attachGuarded = (stream: Duplex): void => {
-          Reflect.apply(attach, connection, [guarded(stream)]);
-        };
-        Reflect.set(connection, "attachListeners", attachGuarded);
-      }
-    }
-  };
-}
-
-/** What the driver listens to of a stream, also of that of TLS. */
-function guarded(stream: Duplex): { on(event: string, listener: Listener): void } {
-  return {
-    on(event, listener) {
-      stream.on(event, (...given: unknown[]) => {
-        try {
-          listener(...given);
-        } catch (error) {
-          stream.destroy(error instanceof Error ? error : new Error(textOfThrown(error)));
-        }
-      });
-    },
-  };
 }
 
 /** What the driver needs for a connection to a database. */
@@ -283,8 +265,8 @@ export async function readRights(database: Pick<Database, "transaction">): Promi
   ]);
   const hasTables = Number(tables["count"]) > 0;
   return {
-    user: String(facts["user_name"]),
-    version: String(facts["version"]),
+    user: beginning(String(facts["user_name"])),
+    version: beginning(String(facts["version"])),
     hasTables,
     isEnough: (hasTables ? tables["may_change"] : facts["may_create"]) === 1,
     isOpen: facts["is_safe"] !== 1,

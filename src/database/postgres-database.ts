@@ -3,11 +3,10 @@ import type { Pool, PoolClient } from "pg";
 import { type DimensionerError, isDimensionerError } from "../errors/dimensioner-error.ts";
 import { settledWithin } from "../time/settled-within.ts";
 import type { Database, Row, SqlValue, Statement } from "./database.ts";
-import type { PostgresAddress } from "./postgres-address.ts";
+import { type PostgresAddress, loginMethodsOf } from "./postgres-address.ts";
 import {
   closedPostgresError,
   connectionTo,
-  guardedClient,
   isConflict,
   isFromServer,
   isOfTransaction,
@@ -16,6 +15,7 @@ import {
   toPostgres,
   translateStatement,
 } from "./postgres-connection.ts";
+import { guardedClient } from "./postgres-driver.ts";
 import { type TableOptions, prepareTables } from "./postgres-schema.ts";
 
 export interface PostgresOptions extends TableOptions {
@@ -79,7 +79,7 @@ export class PostgresDatabase implements Database {
     // Otherwise they would be texts. The store's numbers are all below 2^53.
     types.setTypeParser(known.builtins.INT8, Number);
     const pool = new PgPool({
-      Client: guardedClient(Client),
+      Client: guardedClient(Client, { name: options.address.name, methods: loginMethodsOf(options.address) }),
       ...connectionTo(options.address),
       options: sessionOptions(options.access, options.answerWithinMs ?? defaultAnswerMs),
       application_name: "dimensioner",
@@ -139,12 +139,11 @@ export class PostgresDatabase implements Database {
 
   /** Creates the ERR_STORE for an error of `#use`. */
   #explain(error: unknown): DimensionerError {
-    const { name } = this.#address;
     if (isDimensionerError(error)) {
       return error;
     }
     const isClosed = this.#closing !== undefined && !isFromServer(error);
-    return isClosed ? closedPostgresError(name) : postgresError(name, error);
+    return isClosed ? closedPostgresError(this.#address.name) : postgresError(this.#address, error);
   }
 
   #connect(): Promise<PoolClient> {

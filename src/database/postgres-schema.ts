@@ -2,6 +2,7 @@ import type { PoolClient } from "pg";
 import type { PostgresAddress } from "./postgres-address.ts";
 import {
   type Access,
+  encodingError,
   missingSettings,
   newerTablesError,
   noTablesError,
@@ -34,6 +35,10 @@ export async function prepareTables(
   const server = String(await firstValue(client, "SHOW server_version"));
   if (Number.parseInt(server, 10) < oldestVersion) {
     throw oldServerError(address.name, server);
+  }
+  const encoding = String(await firstValue(client, "SHOW server_encoding"));
+  if (encoding !== "UTF8") {
+    throw encodingError(address.name, encoding);
   }
   const missing = await missingSettings(client, access);
   if (missing.length > 0) {

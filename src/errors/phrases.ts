@@ -211,6 +211,7 @@ export const phrases = {
   diskTakesNothing: "the disk accepts no more data",
   lineEndless: "a line of the log has no end",
   bucketNotS3: "its answer is not that of a store that is compatible with S3",
+  bucketEndless: "its list of objects does not end",
   bucketNoRanges: "it ignores which part of an object is asked for",
   bucketLostParts: "it has lost parts of an upload",
   bucketCutShort: "the connection ended before the object was complete",

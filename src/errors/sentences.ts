@@ -129,6 +129,12 @@ const buckets = {
     hint: "Everything that was stored before is safe.",
     retryable: true,
   },
+  bucketSlow: {
+    code: "ERR_STORE",
+    text: "The object store __host__ was too slow: what was asked for has not arrived within __seconds__ s. Check the network, and whether the object store is overloaded.",
+    hint: "Everything that was stored before is safe.",
+    retryable: true,
+  },
   bucketNotTls: {
     code: "ERR_STORE",
     text: "The object store __host__ does not use HTTPS on this port. Write the endpoint with http://, or check the port.",
@@ -146,6 +152,12 @@ const buckets = {
     code: "ERR_STORE",
     text: "__host__ has no bucket __name__. Check its name, the endpoint and the region, or create it.",
     hint: "Buckets are not created automatically.",
+    retryable: true,
+  },
+  bucketTwice: {
+    code: "ERR_STORE",
+    text: "The endpoint already contains the name of the bucket, so that __host__ was asked for a bucket __name__ in the bucket __name__. Remove the name from the endpoint.",
+    hint: "The endpoint is the address of the object store alone, such as https://s3.example.com.",
     retryable: true,
   },
   bucketDenied: {
@@ -301,6 +313,12 @@ const files = {
   fileFull: {
     code: "ERR_FILE",
     text: "The disk is full: __path__ was not saved. Free some space and try again.",
+    hint: "__path__",
+    retryable: true,
+  },
+  fileNoInodes: {
+    code: "ERR_FILE",
+    text: "The disk cannot take another file, whatever space it has (no inodes are left): __path__ was not saved. Delete files or use another disk.",
     hint: "__path__",
     retryable: true,
   },
@@ -505,6 +523,11 @@ const postgres = {
     text: "The address of the database contains a password, which others on this computer could read. Remove it from the address, and set the environment variable PGPASSWORD or use a password file.",
     hint: "PGPASSFILE names the password file; otherwise it is .pgpass in the user's home directory.",
   },
+  postgresHosts: {
+    code: "ERR_CONFIG",
+    text: "“__value__” names several hosts. A store connects to one: use a name or an address that always leads to the server that accepts changes, such as that of a load balancer.",
+    hint: "The other servers take over behind that name when the first one fails.",
+  },
   postgresUnreachable: {
     code: "ERR_STORE",
     text: "The database __path__ cannot be reached: __problem__. Check its address, and that the server is running and accepts connections from this computer.",
@@ -521,6 +544,12 @@ const postgres = {
     code: "ERR_STORE",
     text: "No secure connection to the database __path__: __problem__. Check the server's certificate. For a private certificate authority, append sslrootcert with the path of its file to the address.",
     hint: "The file contains the certificate of the authority in PEM form.",
+    retryable: true,
+  },
+  postgresTlsMode: {
+    code: "ERR_STORE",
+    text: "No secure connection to the database __path__: __problem__. sslmode=__value__ verifies the server's certificate and its name here, as verify-full does. For a private certificate authority, append sslrootcert with the path of its file to the address, and use the host name that is in the certificate.",
+    hint: "With sslmode=no-verify the connection is encrypted but the server is not verified: somebody in the network could pretend to be it.",
     retryable: true,
   },
   postgresMissing: {
@@ -551,6 +580,42 @@ const postgres = {
     code: "ERR_STORE",
     text: "Settings that a store needs do not arrive at the database __path__: __value__. Something in between, such as a connection pooler, drops them. Connect to PostgreSQL directly, or have its administrator set them for this user.",
     hint: "Without them, what two programs do at the same time could be done twice.",
+  },
+  postgresProtocol: {
+    code: "ERR_STORE",
+    text: "What answers for the database __path__ does not do so as PostgreSQL does, and the connection was closed. Check the host and the port.",
+    hint: "Another program may be listening on this port, or a proxy may be in between.",
+    retryable: true,
+  },
+  postgresLong: {
+    code: "ERR_STORE",
+    text: "The database __path__ sent more than __limit__ at once, and the connection was closed. Check that the host and the port are those of your PostgreSQL server, and what other programs have written to its tables.",
+    hint: "Everything that was stored before is safe.",
+    retryable: true,
+  },
+  postgresPlainLogin: {
+    code: "ERR_STORE",
+    text: "The server of the database __path__ asks for the password by the method “__name__”, from which others on the network could learn it. It was not sent. Encrypt the connection (sslmode=verify-full), or have the server's administrator switch to scram-sha-256. To send it nevertheless, append require_auth=__name__ to the address.",
+    hint: "The environment variable PGREQUIREAUTH does the same as require_auth.",
+    inNode: {
+      text: "The server of the database __path__ asks for the password by the method “__name__”, from which others on the network could learn it. It was not sent. Select a TLS configuration in the store, or have the server's administrator switch to scram-sha-256. To send it nevertheless, set the environment variable PGREQUIREAUTH to __name__.",
+      hint: "A TLS configuration encrypts the connection. It must verify the server's certificate.",
+    },
+  },
+  postgresLoginMethod: {
+    code: "ERR_STORE",
+    text: "The server of the database __path__ has clients log in by the method “__name__”, but require_auth allows only: __value__. Change it in the address or in the environment variable PGREQUIREAUTH, or the method on the server.",
+    hint: "The password was not sent.",
+  },
+  postgresPooler: {
+    code: "ERR_STORE",
+    text: "A connection pooler in front of the database __path__ refuses the settings that a store needs: __problem__. Connect to PostgreSQL directly, or have the pooler ignore them (ignore_startup_parameters) and the administrator of the database set them for this user.",
+    hint: "These settings are listed in docs/fleet.md.",
+  },
+  postgresEncoding: {
+    code: "ERR_STORE",
+    text: "The database __path__ has the encoding __value__, which cannot keep all texts. Create a database with the encoding UTF8, and use that one.",
+    hint: "CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0 creates one. The encoding of a database cannot be changed.",
   },
   postgresNoTables: {
     code: "ERR_STORE",

@@ -72,7 +72,7 @@ export function openConnections(use: "commands" | "reads", route: Route): Connec
   const dispatcher =
     route.proxyUrl === undefined
       ? new Pool(route.origin, { ...options, connect: watch(buildConnector(tls)) })
-      : openThroughProxy(undici, route.proxyUrl, options, { tls, proxy: http1 }, watch);
+      : openThroughProxy(undici, route.proxyUrl, options, { tls, proxy: http1 }, watch, route.connectMs);
   return {
     dispatcher,
     get isClosed() {
@@ -141,6 +141,7 @@ function openThroughProxy(
   options: Pool.Options,
   connect: { readonly tls: buildConnector.BuildOptions; readonly proxy: buildConnector.BuildOptions },
   watch: (connector: Connector, explain: (error: Error) => Error) => Connector,
+  connectMs: number,
 ): Dispatcher {
   return new ProxyAgent({
     ...options,
@@ -148,7 +149,12 @@ function openThroughProxy(
     proxyTunnel: true,
     requestTls: connect.tls,
     clientFactory: (proxy) =>
-      new Pool(proxy, { ...options, connect: watch(buildConnector(connect.proxy), proxyFailure) }),
+      new Pool(proxy, {
+        ...options,
+        // The answer to CONNECT is a part of connecting; otherwise undici keeps a silent proxy's connections for five minutes.
+        headersTimeout: connectMs,
+        connect: watch(buildConnector(connect.proxy), proxyFailure),
+      }),
     factory: (origin, { connect: tunnel, ...rest }: Pool.Options) =>
       new Pool(
         origin,

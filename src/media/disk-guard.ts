@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import * as fsPromises from "node:fs/promises";
 import { parse, resolve, sep } from "node:path";
 import { afterLimit } from "../time/after-limit.ts";
+import { noInodes, systemCode } from "./disk.ts";
 
 /** How many calls to the disk may run at the same time, and after which time a call counts as hung. */
 export interface GuardRules {
@@ -53,10 +54,17 @@ export class DiskGuard {
 
   /** Returns the same file system, with its calls counted for the volume of this folder. */
   guard<T extends object>(disk: T, folder: string): T {
-    return this.#wrap(disk, volumeOf(folder));
+    const explain = async (failure: unknown): Promise<unknown> => {
+      if (failure instanceof Error && systemCode(failure) === "ENOSPC" && (await hasNoInodes(disk, folder))) {
+        Object.defineProperty(failure, noInodes, { value: true });
+      }
+      return failure;
+    };
+    return this.#wrap(disk, volumeOf(folder), explain);
   }
 
-  #wrap<T extends object>(target: T, volume: string): T {
+  /** `explain` adds to an error what the system does not say. */
+  #wrap<T extends object>(target: T, volume: string, explain: (error: unknown) => Promise<unknown>): T {
     return new Proxy(target, {
       get: (real, name) => {
         const member: unknown = Reflect.get(real, name, real);
@@ -64,9 +72,15 @@ export class DiskGuard {
           return member;
         }
         return async (...args: unknown[]): Promise<unknown> => {
-          const call = async (): Promise<unknown> => await Reflect.apply(member, real, args);
+          const call = async (): Promise<unknown> => {
+            try {
+              return await Reflect.apply(member, real, args);
+            } catch (error) {
+              throw await explain(error);
+            }
+          };
           const result = await this.#run(volume, name, call);
-          return name === "open" && isFile(result) ? this.#wrap(result, volume) : result;
+          return name === "open" && isFile(result) ? this.#wrap(result, volume, explain) : result;
         };
       },
     });
@@ -154,6 +168,24 @@ export function timedOut(call: string): Error {
     code: "ETIMEDOUT",
     errno: -110,
   });
+}
+
+/** Whether the disk of a folder counts its files, as not all do, and has no room for another one. */
+async function hasNoInodes(disk: object, folder: string): Promise<boolean> {
+  const statfs: unknown = Reflect.get(disk, "statfs");
+  if (typeof statfs !== "function") {
+    return false;
+  }
+  try {
+    const found: unknown = await Reflect.apply(statfs, disk, [folder]);
+    return isCounted(found) && Number(found.files) > 0 && Number(found.ffree) === 0;
+  } catch {
+    return false;
+  }
+}
+
+function isCounted(found: unknown): found is { readonly files: unknown; readonly ffree: unknown } {
+  return typeof found === "object" && found !== null && "files" in found && "ffree" in found;
 }
 
 function isFile(result: unknown): result is { close: () => Promise<void> } {

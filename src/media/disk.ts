@@ -29,6 +29,9 @@ export function systemCode(error: unknown): string | undefined {
   return isSystem && typeof error.code === "string" ? error.code : undefined;
 }
 
+/** A property of an error of a full disk: the disk has no room for another file, whatever space it has. */
+export const noInodes = Symbol("no inodes are left");
+
 /**
  * Converts the error of a file operation to ERR_FILE; other errors are returned unchanged. `folder` is named if it is
  * the folder that is missing.
@@ -42,6 +45,10 @@ export function diskError(error: unknown, path: string, facts: TransferFacts, fo
     fileError(sentence, about, facts, problem, error);
   switch (code) {
     case "ENOSPC":
+      return fail(
+        error instanceof Error && Object.hasOwn(error, noInodes) ? "fileNoInodes" : "fileFull",
+        path,
+      );
     case "EDQUOT":
       return fail("fileFull", path);
     case "EACCES":
@@ -65,6 +72,7 @@ type FileSentence =
   | "fileFull"
   | "fileHung"
   | "fileNoFolder"
+  | "fileNoInodes"
   | "fileNotFolder"
   | "fileOther"
   | "fileOutside";

@@ -7,7 +7,7 @@ import { migrations } from "../../src/database/schema.ts";
 import { isRetryable } from "../../src/errors/dimensioner-error.ts";
 import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
 import { startProxy } from "../support/freezing-proxy.ts";
-import { serveEnding, serveOtherLogin, serveVersion } from "../support/postgres-stub.ts";
+import { serveEnding, serveError, serveOtherLogin, serveVersion } from "../support/postgres-stub.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres.ts";
 import { closedPort } from "../support/servers.ts";
 import { sharedPostgres } from "../support/shared-postgres.ts";
@@ -170,6 +170,11 @@ describe("a PostgreSQL database", () => {
     const wrong: readonly (readonly [sentence: string, url: string])[] = [
       ["postgresPassword", "postgres://user:secret@db.example/name"],
       ["postgresPassword", "postgres://user@db.example/name?password=secret"],
+      ["postgresHosts", "postgres://user@one.example,two.example/name"],
+      [
+        "postgresHosts",
+        "postgres://user@one.example:5432,two.example:5432/name?target_session_attrs=read-write",
+      ],
       ["postgresAddress", "postgres:name"],
       ["postgresAddress", "postgres://[name"],
     ];
@@ -205,6 +210,59 @@ describe("a PostgreSQL database", () => {
       sentence: "postgresTls",
       message: /not-there\.crt.*sslrootcert/,
     });
+  });
+
+  it("says that other modes of TLS verify the certificate as well, and how to name a private authority", async () => {
+    const mode = (sslmode: string) => readPostgresUrl(`${options.address.url}?sslmode=${sslmode}`);
+    await assert.rejects(open({ address: mode("require") }), {
+      code: "ERR_STORE",
+      sentence: "postgresTlsMode",
+      message: /certificate.*sslmode=require .*sslrootcert/,
+    });
+    await assert.rejects(open({ address: mode("verify-full") }), { sentence: "postgresTls" });
+  });
+
+  it("refuses a database that cannot keep all texts, also for whoever only looks at it", async () => {
+    const latin = `${name}_latin1`;
+    await server.run(
+      `CREATE DATABASE ${latin} TEMPLATE template0 ENCODING 'LATIN1' LOCALE_PROVIDER libc LOCALE 'C'`,
+    );
+    const address = addressFor("postgres", latin);
+    for (const access of ["create", "read", "look"] as const) {
+      await assert.rejects(open({ address, access }), {
+        code: "ERR_STORE",
+        sentence: "postgresEncoding",
+        message: /the encoding LATIN1,.*UTF8/,
+      });
+    }
+    assert.deepEqual(await server.run("SELECT to_regnamespace('dimensioner') AS found", latin), [
+      { found: null },
+    ]);
+  });
+
+  it("says that a pooler refuses the settings of a store, and what to do", async () => {
+    const pooler = await serveError("SFATAL", "C08P01", "Munsupported startup parameter: options");
+    try {
+      await assert.rejects(open({ address: readPostgresUrl(pooler.url) }), {
+        code: "ERR_STORE",
+        sentence: "postgresPooler",
+        message: /unsupported startup parameter: options.*ignore_startup_parameters/,
+      });
+    } finally {
+      pooler.close();
+    }
+  });
+
+  it("says that the environment names several hosts", async () => {
+    process.env["PGHOST"] = "one.invalid,two.invalid";
+    try {
+      await assert.rejects(open({ address: readPostgresUrl("postgres:///name") }), {
+        sentence: "postgresHosts",
+        message: /one\.invalid,two\.invalid/,
+      });
+    } finally {
+      delete process.env["PGHOST"];
+    }
   });
 
   it("refuses a server that is older than version 14", async () => {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { type Socket, connect, createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CloudClient, type CloudClientOptions } from "../../src/cloud/client.ts";
@@ -200,6 +201,19 @@ describe("proxies", () => {
       const look = (): void => (proxy.sockets.size === 0 ? resolve() : void setTimeout(look, 10));
       look();
     });
+  });
+
+  it("that never respond keep no connection after the error, of any number of reads", async () => {
+    const proxy = opened(await startProxy(() => "done"));
+    const server = await serve();
+    const cloud = through(server, proxy, { timeoutMs: 1_000 });
+    const reads = Array.from({ length: 20 }, () => failsWith(cloud.devices(), { code: "ERR_UNREACHABLE" }));
+    await Promise.all(reads);
+    const closed = [...proxy.sockets].map((socket) => once(socket, "close"));
+    // undici looks at its timers each half second.
+    const signal = AbortSignal.timeout(3_000);
+    await Promise.race([Promise.all(closed), once(signal, "abort")]);
+    assert.equal(proxy.sockets.size, 0);
   });
 
   it("lose all connections when the client is closed, also those that wait for a tunnel", async () => {

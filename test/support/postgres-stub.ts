@@ -5,6 +5,8 @@ import { createServer, type Socket } from "node:net";
 export interface PostgresStub {
   /** The address of a database. */
   readonly url: string;
+  /** Resolves when its clients have ended all connections. */
+  allClosed(): Promise<void>;
   close(): void;
 }
 
@@ -45,9 +47,96 @@ export async function serveOtherLogin(method: 7 | 9): Promise<PostgresStub> {
   });
 }
 
+/** Asks for the password, in clear text (3) or hashed with MD5 (5), and keeps what it gets. It refuses it, if it does anything then. */
+export async function servePlainLogin(
+  method: 3 | 5,
+  refuses = false,
+): Promise<PostgresStub & { readonly answers: readonly Buffer[] }> {
+  const answers: Buffer[] = [];
+  const stub = await serve((socket) => {
+    socket.on("data", (bytes) => {
+      answers.push(bytes);
+      if (refuses) {
+        socket.write(message("E", "SFATAL\0C28P01\0Mno login\0\0"));
+      }
+    });
+    socket.write(message("R", method, ...(method === 5 ? ["salt"] : [])));
+  });
+  return { ...stub, answers };
+}
+
+/** Refuses a login with an error of its own. */
+export async function serveError(...fields: readonly string[]): Promise<PostgresStub> {
+  return await serve((socket) => {
+    socket.write(message("E", `${fields.join("\0")}\0\0`));
+  });
+}
+
+/** Sends bytes again and again as fast as they are taken, after those of the beginning. */
+export async function serveEndless({
+  login = true,
+  first = Buffer.alloc(0),
+  again,
+}: {
+  /** Whether it logs the client in and waits for its first statement before. */
+  readonly login?: boolean;
+  readonly first?: Buffer;
+  readonly again: Buffer;
+}): Promise<PostgresStub & { readonly sentBytes: () => number }> {
+  let sentBytes = 0;
+  const stub = await serve((socket) => {
+    const send = (failed?: Error | null): void => {
+      if (!failed) {
+        sentBytes += again.length;
+        socket.write(again, send);
+      }
+    };
+    const begin = (): void => {
+      socket.write(first);
+      send();
+    };
+    if (login) {
+      socket.write(Buffer.concat([authenticated, ready]));
+      socket.once("data", begin);
+    } else {
+      begin();
+    }
+  });
+  return { ...stub, sentBytes: () => sentBytes };
+}
+
+/** The beginning of a message that announces more than comes. */
+export function head(type: string, bytes: number): Buffer {
+  const begun = Buffer.alloc(5);
+  begun.write(type);
+  begun.writeUInt32BE(bytes, 1);
+  return begun;
+}
+
+/** What announces columns of texts. */
+export function columns(count: number): Buffer {
+  const number = Buffer.alloc(2);
+  number.writeInt16BE(count);
+  const facts = Buffer.alloc(18);
+  // The type text.
+  facts.writeInt32BE(25, 6);
+  const all = Array.from({ length: count }, (_, index) => [`c${index}\0`, facts]);
+  return message("T", number, ...all.flat());
+}
+
+/** A row of texts. */
+export function row(...texts: readonly string[]): Buffer {
+  const number = Buffer.alloc(2);
+  number.writeInt16BE(texts.length);
+  return message("D", number, ...texts.flatMap((text) => [Buffer.byteLength(text), text]));
+}
+
 /** Calls a function for each connection that has sent its first message. */
 async function serve(begin: (socket: Socket) => void): Promise<PostgresStub> {
+  const sockets = new Set<Socket>();
   const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
     socket.on("error", () => undefined);
     socket.once("data", () => {
       begin(socket);
@@ -58,8 +147,14 @@ async function serve(begin: (socket: Socket) => void): Promise<PostgresStub> {
   const { port } = server.address() as { port: number };
   return {
     url: `postgres://postgres@127.0.0.1:${port}/stub`,
+    allClosed: async () => {
+      for (const socket of sockets) {
+        await once(socket, "close");
+      }
+    },
     close: () => {
       server.close();
+      sockets.forEach((socket) => socket.destroy());
     },
   };
 }

@@ -45,13 +45,21 @@ export interface PostgresServer {
 
 /**
  * Starts a server on a free port. If the tests run as root, it runs as `nobody`. `isTidied`: whether it tidies its tables by
- * itself (autovacuum), which costs some processor time for each database that it has.
+ * itself (autovacuum), which costs some processor time for each database that it has. `login`: how it asks for the password.
  */
-export function startPostgres({ isTidied = true } = {}): Promise<PostgresServer> {
-  return severalTries("PostgreSQL", () => startOnce(isTidied));
+export function startPostgres(options: PostgresServerOptions = {}): Promise<PostgresServer> {
+  return severalTries("PostgreSQL", () => startOnce(options));
 }
 
-async function startOnce(isTidied: boolean): Promise<PostgresServer> {
+interface PostgresServerOptions {
+  readonly isTidied?: boolean;
+  readonly login?: "md5" | "password" | "scram-sha-256";
+}
+
+async function startOnce({
+  isTidied = true,
+  login = "scram-sha-256",
+}: PostgresServerOptions): Promise<PostgresServer> {
   const folder = await mkdtemp(join(tmpdir(), "postgres-"));
   // Where the tests run as root, the user of the server has to reach its files.
   await chmod(folder, 0o755);
@@ -65,6 +73,7 @@ async function startOnce(isTidied: boolean): Promise<PostgresServer> {
     password,
     port,
     persistent: true,
+    authMethod: login,
     createPostgresUser: isRoot,
     initdbFlags: ["--no-sync", "--encoding=UTF8", "--locale-provider=icu", "--icu-locale=en-US"],
     // Without fsync it is fast, and loses nothing as long as the computer runs.

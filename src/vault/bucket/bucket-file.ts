@@ -10,8 +10,9 @@ interface Part {
   readonly last?: number;
 }
 
-/** How often in a row a connection may break before a single byte has arrived. */
+/** How often in a row a connection may break before as much as this has arrived. */
 const mostTries = 5;
+const leastProgressBytes = 65_536;
 
 /**
  * An object that is read like a file, or a part of it. What is read from the beginning to the end comes with one request; after
@@ -26,6 +27,9 @@ export class BucketFile implements ReadFile {
   #body: Readable;
   #blocks: AsyncIterator<Buffer, unknown>;
   #position: number;
+  /** How often a connection has broken since the object had got to this position. */
+  #broken = 0;
+  #brokenAt: number;
   #rest: Buffer = Buffer.alloc(0);
   #isClosed = false;
 
@@ -36,6 +40,7 @@ export class BucketFile implements ReadFile {
     this.#opened = opened;
     this.#last = last;
     this.#position = first;
+    this.#brokenAt = first;
     this.#body = opened.body;
     this.#blocks = blocksOf(opened.body);
   }
@@ -95,7 +100,7 @@ export class BucketFile implements ReadFile {
 
   /** The next bytes; never empty. */
   async #next(): Promise<Buffer> {
-    for (let tries = 1; ; tries += 1) {
+    for (;;) {
       try {
         const next: IteratorResult<Buffer, unknown> = await this.#blocks.next();
         if (next.done !== true && next.value.length > 0) {
@@ -105,10 +110,15 @@ export class BucketFile implements ReadFile {
           throw new ProblemError(phrase("bucketCutShort"));
         }
       } catch (error) {
-        if (this.#isClosed || isDimensionerError(error) || tries === mostTries) {
+        if (Math.abs(this.#position - this.#brokenAt) >= leastProgressBytes) {
+          this.#broken = 0;
+          this.#brokenAt = this.#position;
+        }
+        this.#broken += 1;
+        if (this.#isClosed || isDimensionerError(error) || this.#broken === mostTries) {
           throw this.#bucket.explain("read", error);
         }
-        await this.#bucket.pauseAfter(tries);
+        await this.#bucket.pauseAfter(this.#broken);
         await this.#reopen(this.#position);
       }
     }

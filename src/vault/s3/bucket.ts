@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Readable } from "node:stream";
-import { ProblemError, phrase } from "../../errors/interpolation.ts";
+import { DimensionerError, isDimensionerError } from "../../errors/dimensioner-error.ts";
+import { ProblemError, phrase, problemOf } from "../../errors/interpolation.ts";
 import { sha256Of } from "../../model/sha256.ts";
 import type { BucketAddress } from "./bucket-address.ts";
 import {
@@ -123,7 +124,7 @@ export class Bucket {
       const page: Page = await this.#explained("read", async () => {
         const read = pageOf(await this.#askXml({ method: "GET", key: "", query }), asked);
         if (read.next !== undefined) {
-          tokens.add(read.next);
+          tokens.add(read.next, read.objects.length);
         }
         return read;
       });
@@ -149,7 +150,24 @@ export class Bucket {
         }
       }
       return await storeObject(this.#requests, key, source, { ...options, isNew: false });
+    }).catch(async (error: unknown) => {
+      throw await this.#explainRetention(options, error);
     });
+  }
+
+  /** Some object stores, such as Ceph, refuse a retention for a bucket without Object Lock and do not say why. */
+  async #explainRetention({ retainUntil }: StoreOptions, error: unknown): Promise<unknown> {
+    const isUnclear =
+      isDimensionerError(error) &&
+      error.sentence === "bucketFailed" &&
+      error.cause instanceof Error &&
+      error.cause.message.startsWith("InvalidRequest");
+    if (retainUntil === undefined || !isUnclear || (await this.hasLock().catch(() => null)) !== false) {
+      return error;
+    }
+    const { bucket: name, name: path, origin: host } = this.address;
+    const facts = { surface: "store", operation: "write", cause: error.cause } as const;
+    return new DimensionerError("bucketNoLock", facts, { name, path, host, problem: problemOf(error.cause) });
   }
 
   /** Removes an object if it is there. Where the bucket keeps versions, it stays as an earlier one. */
@@ -218,7 +236,7 @@ export class Bucket {
       const isMore = childText(page, "IsTruncated") === "true" && next !== undefined;
       const uploadMark = childText(page, "NextUploadIdMarker") ?? "";
       if (isMore) {
-        pages.add(JSON.stringify([next, uploadMark]));
+        pages.add(JSON.stringify([next, uploadMark]), childrenOf(page, "Upload").length);
       }
       marks = isMore ? { "key-marker": next, "upload-id-marker": uploadMark } : undefined;
     }
@@ -285,7 +303,7 @@ function pageOf(
   const objects = childrenOf(answer, "Contents").map((one) => {
     const key = childText(one, "Key") ?? "";
     return {
-      key: isEncoded ? decodeURIComponent(key.replaceAll("+", " ")) : key,
+      key: isEncoded ? decoded(key) : key,
       bytes: Number(childText(one, "Size")),
       storedAtMs: Date.parse(childText(one, "LastModified") ?? ""),
     };
@@ -298,17 +316,37 @@ function pageOf(
   return isListing && next !== token ? { objects, next } : notS3();
 }
 
+function decoded(key: string): string {
+  try {
+    return decodeURIComponent(key.replaceAll("+", " "));
+  } catch {
+    return notS3();
+  }
+}
+
+/** No list of S3 has more pages: that is a hundred million objects. */
+const mostPages = 100_000;
+/** Some object stores look through many objects for a page, and find none of those that were asked for. */
+const mostEmptyPages = 100;
+
 /**
- * Notices when a listing goes round in a circle: the marks of its pages come again. Only one of them is kept, another one after
+ * Notices when a listing does not end. One goes round in a circle: the marks of its pages come again. Only one of them is kept, another one after
  * twice as many pages each time, which every circle comes back to.
  */
 class PageMarks {
+  #count = 0;
+  #empty = 0;
   #kept: string | undefined;
   #pages = 1;
   #left = 1;
 
-  /** Throws ProblemError if this mark, which asks for the next page, was there before. */
-  add(mark: string): void {
+  /** Throws ProblemError if this mark, which asks for the next page, was there before, or if there are too many pages. */
+  add(mark: string, entries: number): void {
+    this.#count += 1;
+    this.#empty = entries === 0 ? this.#empty + 1 : 0;
+    if (this.#count > mostPages || this.#empty > mostEmptyPages) {
+      throw new ProblemError(phrase("bucketEndless"));
+    }
     if (mark === this.#kept) {
       notS3();
     }

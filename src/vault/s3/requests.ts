@@ -1,11 +1,13 @@
+import type { IncomingHttpHeaders } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
 import type { AwsV4Signer } from "aws4fetch";
-import type { Dispatcher, EnvHttpProxyAgent } from "undici";
-import { connectProblem, isNotTls, isUntrusted } from "../../errors/connect-problem.ts";
+import type { Dispatcher, EnvHttpProxyAgent, Pool } from "undici";
+import { codeOf, connectProblem, isNotTls, isUntrusted } from "../../errors/connect-problem.ts";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { ProblemError, type Values, phrase, problemOf } from "../../errors/interpolation.ts";
 import type { SentenceKey } from "../../errors/sentences.ts";
 import { sha256Of } from "../../model/sha256.ts";
+import { afterLimit } from "../../time/after-limit.ts";
 import type { BucketAddress } from "./bucket-address.ts";
 import { CredentialChain, type Credentials } from "./credentials.ts";
 
@@ -25,6 +27,8 @@ export interface BucketOptions {
   readonly credentials?: Pick<CredentialChain, "drop" | "get">;
   /** The first pause before a request is sent again, in milliseconds; each further one is twice as long. */
   readonly firstPauseMs?: number;
+  /** For tests. */
+  readonly answerMs?: number;
 }
 
 type Response = Dispatcher.ResponseData;
@@ -34,6 +38,10 @@ const mostTries = 5;
 const connectMs = 10_000;
 /** The longest time without a byte. */
 const silenceMs = 60_000;
+/** How long an answer that is read as a whole may take. */
+const defaultAnswerMs = 60_000;
+/** What an object that is read brings at least, in each time of that length. The slowest lines have eight times as much. */
+const leastBytesPerSecond = 1_000;
 const mostErrorBytes = 64 * 1024;
 /** A page of a listing has 1,000 keys of 1,024 bytes at most. */
 const mostAnswerBytes = 8 * 1024 * 1024;
@@ -42,29 +50,41 @@ const mostAnswerBytes = 8 * 1024 * 1024;
 export class BucketRequests {
   readonly address: BucketAddress;
   readonly #agent: EnvHttpProxyAgent;
+  readonly #dispatcher: Dispatcher;
   readonly #Signer: typeof AwsV4Signer;
   readonly #credentials: Pick<CredentialChain, "drop" | "get">;
   readonly #signal: AbortSignal | undefined;
   readonly #firstPauseMs: number;
+  readonly #answerMs: number;
   /** The keys that are derived from the credentials each day. */
   readonly #signingKeys = new Map<string, ArrayBuffer>();
 
   private constructor(
     address: BucketAddress,
     loaded: { readonly agent: EnvHttpProxyAgent; readonly Signer: typeof AwsV4Signer },
-    { signal, credentials = new CredentialChain(), firstPauseMs = 250 }: BucketOptions,
+    {
+      signal,
+      credentials = new CredentialChain(),
+      firstPauseMs = 250,
+      answerMs = defaultAnswerMs,
+    }: BucketOptions,
   ) {
     this.address = address;
     this.#agent = loaded.agent;
+    this.#dispatcher = loaded.agent.compose(
+      (dispatch) => (request, handler) =>
+        dispatch(request, new SpeedWatch(handler, answerMs, () => this.#slow())),
+    );
     this.#Signer = loaded.Signer;
     this.#credentials = credentials;
     this.#signal = signal;
     this.#firstPauseMs = firstPauseMs;
+    this.#answerMs = answerMs;
   }
 
   /** What signs and sends is loaded only here: most users have no bucket. */
   static async open(address: BucketAddress, options: BucketOptions): Promise<BucketRequests> {
-    const [{ EnvHttpProxyAgent: Agent }, { AwsV4Signer: Signer }] = await Promise.all([
+    const [{ EnvHttpProxyAgent: Agent, Pool }, { AwsV4Signer: Signer }] = await Promise.all([
       import("undici"),
       import("aws4fetch"),
     ]);
@@ -73,6 +93,9 @@ export class BucketRequests {
       connect: { timeout: connectMs },
       headersTimeout: silenceMs,
       bodyTimeout: silenceMs,
+      // The connections to a proxy, which has to answer as soon as any other server.
+      clientFactory: (origin: URL, given: Pool.Options) =>
+        new Pool(origin, { ...given, headersTimeout: connectMs }),
     });
     return new BucketRequests(address, { agent, Signer }, options);
   }
@@ -107,10 +130,14 @@ export class BucketRequests {
     }
   }
 
-  /** The same, with the whole response as text. Throws ProblemError if it is longer than any of S3. */
+  /**
+   * The same, with the whole response as text. Throws ProblemError if it is longer than any of S3, and ERR_STORE if it takes longer
+   * than a minute.
+   */
   async sendForText(request: BucketRequest): Promise<{ text: string; headers: Response["headers"] }> {
     for (let tries = 1; ; tries += 1) {
       const { body, headers } = await this.send(request);
+      const stopTimer = afterLimit(this.#answerMs, () => body.destroy(this.#slow()));
       try {
         const { text, isWhole } = await readText(body, mostAnswerBytes);
         if (!isWhole) {
@@ -123,8 +150,16 @@ export class BucketRequests {
           throw error;
         }
         await this.pauseAfter(tries);
+      } finally {
+        stopTimer();
       }
     }
+  }
+
+  #slow(): DimensionerError {
+    const { origin, name } = this.address;
+    const values = { host: origin, path: name, seconds: this.#answerMs / 1000 };
+    return new DimensionerError("bucketSlow", { surface: "store", operation: "read" }, values);
   }
 
   /** Waits before the next try, with jitter, so that several workers do not all come back at once. */
@@ -156,7 +191,7 @@ export class BucketRequests {
       cache: this.#signingKeys,
     });
     const { headers } = await signer.sign();
-    const response = await this.#agent.request({
+    const response = await this.#dispatcher.request({
       origin,
       path,
       method,
@@ -169,6 +204,65 @@ export class BucketRequests {
     }
     const { text } = await readText(response.body, mostErrorBytes);
     throw new BucketRefusal(response.statusCode, response.headers, text, method);
+  }
+}
+
+/**
+ * Ends a response that comes more slowly than any line, as one does that brings a byte now and then. What waits for its reader is not
+ * the object store's fault.
+ */
+class SpeedWatch implements Dispatcher.DispatchHandler {
+  readonly #handler: Dispatcher.DispatchHandler;
+  readonly #leastBytes: number;
+  readonly #ms: number;
+  readonly #slow: () => Error;
+  #bytes = 0;
+  #stopTimer = (): void => undefined;
+
+  constructor(handler: Dispatcher.DispatchHandler, ms: number, slow: () => Error) {
+    this.#handler = handler;
+    this.#ms = ms;
+    this.#leastBytes = (leastBytesPerSecond * ms) / 1000;
+    this.#slow = slow;
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController, context: unknown): void {
+    this.#handler.onRequestStart?.(controller, context);
+  }
+
+  onResponseStart(
+    controller: Dispatcher.DispatchController,
+    ...head: [statusCode: number, headers: IncomingHttpHeaders, statusMessage?: string]
+  ): void {
+    this.#stopTimer();
+    this.#watch(controller);
+    this.#handler.onResponseStart?.(controller, ...head);
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#bytes += chunk.length;
+    this.#handler.onResponseData?.(controller, chunk);
+  }
+
+  onResponseEnd(controller: Dispatcher.DispatchController, trailers: IncomingHttpHeaders): void {
+    this.#stopTimer();
+    this.#handler.onResponseEnd?.(controller, trailers);
+  }
+
+  onResponseError(controller: Dispatcher.DispatchController, error: Error): void {
+    this.#stopTimer();
+    this.#handler.onResponseError?.(controller, error);
+  }
+
+  #watch(controller: Dispatcher.DispatchController): void {
+    this.#bytes = 0;
+    this.#stopTimer = afterLimit(this.#ms, () => {
+      if (this.#bytes < this.#leastBytes && !controller.paused) {
+        controller.abort(this.#slow());
+      } else {
+        this.#watch(controller);
+      }
+    });
   }
 }
 
@@ -294,18 +388,29 @@ export function bucketError(address: BucketAddress, operation: string, error: un
     return new DimensionerError("bucketFailed", facts, { ...values, problem: error.problem });
   }
   if (!(error instanceof BucketRefusal)) {
-    return new DimensionerError(connectSentence(error), facts, { ...values, problem: connectProblem(error) });
+    // An error without a code is not one of the network.
+    const sentence = codeOf(error) === "" ? "bucketFailed" : connectSentence(error);
+    return new DimensionerError(sentence, facts, { ...values, problem: connectProblem(error) });
   }
   const offMs = Math.abs(Date.now() - error.storeTimeMs);
   const count = Number.isNaN(offMs) ? 15 : Math.max(1, Math.round(offMs / 60_000));
   const problem = problemOf(error);
   const isProtected = operation === "delete" && isRefused(error) && protection.test(error.message);
-  return new DimensionerError(isProtected ? "bucketProtected" : sentenceOf(error), facts, {
+  const sentence = isProtected ? "bucketProtected" : sentenceOf(error);
+  const isTwice = sentence === "bucketMissing" && namesTwice(address);
+  return new DimensionerError(isTwice ? "bucketTwice" : sentence, facts, {
     ...values,
     problem,
     count,
     value: error.region ?? "?",
   });
+}
+
+/** Whether the endpoint has the name of the bucket already, in its path or before its host. */
+function namesTwice({ bucket, origin, basePath }: BucketAddress): boolean {
+  const inHost = new URL(origin).hostname.split(".").filter((part) => part === bucket).length;
+  const inPath = basePath.split("/").filter((part) => part === bucket).length;
+  return inHost + inPath > 1;
 }
 
 function connectSentence(error: unknown): SentenceKey {
@@ -358,6 +463,8 @@ export interface XmlElement {
 
 /** S3 nests its answers four levels deep at most. */
 const deepest = 16;
+/** A page has 1,000 entries of about ten elements. */
+const mostElements = 50_000;
 const entities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
 const tag = /^(\/?)([\w:.-]+).*?(\/?)$/s;
 
@@ -374,10 +481,12 @@ interface Open {
 export function readXml(text: string): XmlElement | undefined {
   const top: Open = { name: "", text: "", children: [] };
   const open: Open[] = [top];
+  let tags = 0;
   for (let at = 0; at < text.length;) {
     const inner = open.at(-1);
     const start = text.indexOf("<", at);
-    if (inner === undefined || open.length > deepest) {
+    // Each element has two tags at most.
+    if (inner === undefined || open.length > deepest || tags > 2 * mostElements) {
       return undefined;
     }
     inner.text += decode(text.slice(at, start < 0 ? text.length : start));
@@ -389,6 +498,7 @@ export function readXml(text: string): XmlElement | undefined {
       return undefined;
     }
     at = end + 1;
+    tags += 1;
   }
   return open.length === 1 && top.children.length === 1 ? top.children[0] : undefined;
 }

@@ -1,0 +1,196 @@
+import assert from "node:assert/strict";
+import type { Socket } from "node:net";
+import { buffer } from "node:stream/consumers";
+import { readS3Url } from "../../../src/vault/s3/bucket-address.ts";
+import { type BucketOptions } from "../../../src/vault/s3/requests.ts";
+import { Bucket } from "../../../src/vault/s3/bucket.ts";
+import { sourceOf } from "../../../src/vault/s3/store-object.ts";
+import { BucketFile } from "../../../src/vault/bucket/bucket-file.ts";
+import { forTests } from "../../support/s3-servers.ts";
+import { startServer } from "../../support/servers.ts";
+
+type Reply = (target: string, socket: Socket) => void;
+
+/** Opens a bucket of a server that answers in a way of its own. */
+async function withBucket(
+  reply: Reply,
+  work: (bucket: Bucket, asked: readonly string[]) => Promise<void>,
+  { path = "", options = {} }: { readonly path?: string; readonly options?: BucketOptions } = {},
+): Promise<void> {
+  const asked: string[] = [];
+  const server = await startServer((request, socket) => {
+    asked.push(request.target);
+    reply(request.target, socket);
+  });
+  const bucket = await Bucket.open(readS3Url(`s3://evidence?endpoint=${server.origin}${path}`), {
+    ...forTests,
+    ...options,
+  });
+  try {
+    await work(bucket, asked);
+  } finally {
+    await bucket.close();
+    await server.close();
+  }
+}
+
+function answer(socket: Socket, body: string, status = "200 OK"): void {
+  socket.write(`HTTP/1.1 ${status}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+}
+
+async function keysOf(bucket: Bucket): Promise<string[]> {
+  const keys: string[] = [];
+  for await (const page of bucket.list("")) {
+    keys.push(...page.map(({ key }) => key));
+  }
+  return keys;
+}
+
+/** Sends a byte each 10 ms for as long as the connection is open. */
+function drip(socket: Socket, head: string): void {
+  socket.write(head);
+  const timer = setInterval(() => socket.write("x"), 10);
+  socket.once("close", () => clearInterval(timer));
+}
+
+describe("an object store that cannot be trusted", () => {
+  const options = { answerMs: 300 };
+  const slow = { code: "ERR_STORE", sentence: "bucketSlow", message: /within 0\.3 s/ };
+
+  it("does not hold up whoever reads an answer of which a byte comes now and then", async () => {
+    const head = "HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n";
+    await withBucket(
+      (_target, socket) => drip(socket, head),
+      async (bucket, asked) => {
+        await assert.rejects(keysOf(bucket), slow);
+        const opened = await bucket.read("key");
+        assert.ok(opened !== undefined);
+        const file = new BucketFile(bucket, "key", opened);
+        await assert.rejects(file.readFile(), slow);
+        await file.close();
+        // It is not asked again and again.
+        assert.equal(asked.length, 2);
+      },
+      { options },
+    );
+  });
+
+  it("does not hold up whoever reads an object if each request brings a byte", async () => {
+    const content = "x".repeat(1_000);
+    let from = 0;
+    await withBucket(
+      (_target, socket) => {
+        const status = from === 0 ? "200 OK" : "206 Partial Content";
+        const range = from === 0 ? "" : `content-range: bytes ${from}-999/1000\r\n`;
+        socket.write(`HTTP/1.1 ${status}\r\netag: "1"\r\n${range}content-length: ${1_000 - from}\r\n\r\n`);
+        socket.end(content.slice(from, from + 1));
+        from += 1;
+      },
+      async (bucket, asked) => {
+        const opened = await bucket.read("key");
+        assert.ok(opened !== undefined);
+        const file = new BucketFile(bucket, "key", opened);
+        await assert.rejects(file.readFile(), { code: "ERR_STORE" });
+        await file.close();
+        assert.equal(asked.length, 5);
+      },
+    );
+  });
+
+  it("does not end a response that waits for its reader", async () => {
+    const content = "x".repeat(300_000);
+    await withBucket(
+      (_target, socket) => answer(socket, content),
+      async (bucket) => {
+        const opened = await bucket.read("key");
+        assert.ok(opened !== undefined);
+        await new Promise((resolve) => setTimeout(resolve, 3 * options.answerMs));
+        assert.equal((await buffer(opened.body)).length, content.length);
+      },
+      { options },
+    );
+  });
+
+  const entry = (key: string): string =>
+    `<Contents><Key>${key}</Key><Size>1</Size><LastModified>2026-11-22T09:00:00Z</LastModified></Contents>`;
+  const listOf = (content: string, next = ""): string =>
+    `<ListBucketResult><EncodingType>url</EncodingType>${
+      next === ""
+        ? ""
+        : `<IsTruncated>true</IsTruncated><NextContinuationToken>${next}</NextContinuationToken>`
+    }${content}</ListBucketResult>`;
+
+  it("is not asked for pages without end, and an answer of millions of elements is none", async () => {
+    let page = 0;
+    await withBucket(
+      (_target, socket) => answer(socket, listOf("", String((page += 1)))),
+      async (bucket, asked) => {
+        await assert.rejects(keysOf(bucket), {
+          sentence: "bucketFailed",
+          message: /its list of objects does not end/,
+        });
+        assert.ok(asked.length < 200, String(asked.length));
+      },
+    );
+    const whole = Array.from({ length: 1_000 }, (_, index) => entry(`key-${index}`)).join("");
+    await withBucket(
+      (_target, socket) => answer(socket, listOf(whole)),
+      async (bucket) => assert.equal((await keysOf(bucket)).length, 1_000),
+    );
+    await withBucket(
+      (_target, socket) => answer(socket, listOf("<a/>".repeat(1_900_000))),
+      async (bucket) => {
+        await assert.rejects(keysOf(bucket), { sentence: "bucketFailed", message: /compatible with S3/ });
+      },
+    );
+  });
+
+  it("is said to be none if it writes keys that cannot be read, whatever the network is like", async () => {
+    await withBucket(
+      (_target, socket) => answer(socket, listOf(entry("%zz"))),
+      async (bucket) => {
+        await assert.rejects(keysOf(bucket), {
+          sentence: "bucketFailed",
+          message: /^(?!.*network).*compatible with S3/,
+        });
+      },
+    );
+  });
+
+  it("has the name of the bucket in its endpoint: the sentence says so", async () => {
+    const error = "<Error><Code>NoSuchKey</Code></Error>";
+    await withBucket(
+      (_target, socket) => answer(socket, error, "404 Not Found"),
+      async (bucket) => {
+        await assert.rejects(keysOf(bucket), { sentence: "bucketTwice", message: /Remove the name/ });
+      },
+      { path: "/evidence" },
+    );
+    await withBucket(
+      (_target, socket) => answer(socket, error, "404 Not Found"),
+      async (bucket) => assert.rejects(keysOf(bucket), { sentence: "bucketMissing" }),
+    );
+  });
+
+  it("refuses a retention without a reason, as Ceph does: the sentence says that the bucket has no Object Lock", async () => {
+    await withBucket(
+      (target, socket) =>
+        target.includes("object-lock")
+          ? answer(
+              socket,
+              "<Error><Code>ObjectLockConfigurationNotFoundError</Code></Error>",
+              "404 Not Found",
+            )
+          : answer(socket, "<Error><Code>InvalidRequest</Code></Error>", "400 Bad Request"),
+      async (bucket) => {
+        const retainUntil = new Date(Date.now() + 86_400_000);
+        await assert.rejects(bucket.store("key", sourceOf("x"), { retainUntil }), {
+          code: "ERR_STORE",
+          sentence: "bucketNoLock",
+          message: /bucket evidence .*Object Lock/,
+        });
+        await assert.rejects(bucket.store("key", sourceOf("x")), { sentence: "bucketFailed" });
+      },
+    );
+  });
+});
