@@ -6,6 +6,7 @@ import type { CodeRow } from "./parts/codes.ts";
 import type { DeviceRow } from "./parts/devices.ts";
 import type { DownloadRow } from "./parts/downloads.ts";
 import type { JobRow } from "./parts/jobs.ts";
+import type { LogRow } from "./parts/log.ts";
 import type { LoadRow } from "./parts/load.ts";
 import type { ScanRow } from "./parts/scan.ts";
 import type { TogetherRow } from "./parts/together.ts";
@@ -20,6 +21,7 @@ export const partNames = [
   "devices",
   "jobs",
   "verify",
+  "log",
   "load",
 ] as const;
 export type PartName = (typeof partNames)[number];
@@ -33,6 +35,7 @@ export interface Parts {
   readonly devices?: Measured<{ readonly rows: readonly DeviceRow[] }>;
   readonly jobs?: Measured<{ readonly rows: readonly JobRow[] }>;
   readonly verify?: Measured<{ readonly rows: readonly VerifyRow[] }>;
+  readonly log?: Measured<{ readonly rows: readonly LogRow[] }>;
   readonly load?: Measured<{ readonly rows: readonly LoadRow[] }>;
 }
 

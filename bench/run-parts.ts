@@ -4,6 +4,7 @@ import { measureDevices } from "./parts/devices.ts";
 import { measureDownloads } from "./parts/downloads.ts";
 import { measureJobs } from "./parts/jobs.ts";
 import { measureLoad } from "./parts/load.ts";
+import { measureLog } from "./parts/log.ts";
 import { measureScan } from "./parts/scan.ts";
 import { measureTogether } from "./parts/together.ts";
 import { measureVerify } from "./parts/verify.ts";
@@ -48,6 +49,8 @@ export async function runPart(
       return { jobs: { on, rows: (await each((one) => measureJobs(one, sizes.jobs, progress))).flat() } };
     case "verify":
       return { verify: { on, rows: await measureVerify(sizes.verify, progress) } };
+    case "log":
+      return { log: { on, rows: await measureLog(sizes.log, progress) } };
     case "load":
       return { load: { on, rows: (await each((one) => measureLoad(one, sizes.load, progress))).flat() } };
   }

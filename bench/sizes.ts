@@ -3,6 +3,7 @@ import type { CodeSizes } from "./parts/codes.ts";
 import type { DeviceSizes } from "./parts/devices.ts";
 import type { DownloadSizes } from "./parts/downloads.ts";
 import type { JobSizes } from "./parts/jobs.ts";
+import type { LogSizes } from "./parts/log.ts";
 import type { LoadSizes } from "./parts/load.ts";
 import type { ScanSizes } from "./parts/scan.ts";
 import type { TogetherSizes } from "./parts/together.ts";
@@ -17,6 +18,7 @@ export interface Sizes {
   readonly devices: DeviceSizes;
   readonly jobs: JobSizes;
   readonly verify: VerifySizes;
+  readonly log: LogSizes;
   readonly load: LoadSizes;
 }
 
@@ -42,6 +44,7 @@ export function fullSizes(folder: string): Sizes {
     devices: { devices: [0, 10, 16, 100, 1_000], rounds: 3, windowMs: 800 },
     jobs: { jobs: [100, 1_000, 10_000], waitMs: 20_000, folder },
     verify: { packages: 16, videoBytes: 100 * megabyte, pictureBytes: megabyte / 2, rounds: 5, folder },
+    log: { lines: [1_000, 100_000, 1_000_000], rounds: 200, folder },
     load: {
       rounds: 9,
       others: [
@@ -64,6 +67,7 @@ export function quickSizes(folder: string): Sizes {
     devices: { devices: [0, 10], rounds: 1, windowMs: 100 },
     jobs: { jobs: [10], waitMs: 500, folder },
     verify: { packages: 2, videoBytes: megabyte, pictureBytes: megabyte / 10, rounds: 1, folder },
+    log: { lines: [100, 1_000], rounds: 3, folder },
     load: { rounds: 1, others: ["node-red-contrib-s7"] },
   };
 }

@@ -2,6 +2,7 @@ import type { CodeRow } from "../parts/codes.ts";
 import type { DeviceRow } from "../parts/devices.ts";
 import type { JobRow } from "../parts/jobs.ts";
 import type { LoadRow } from "../parts/load.ts";
+import type { LogRow } from "../parts/log.ts";
 import type { ScanRow } from "../parts/scan.ts";
 import type { TogetherRow } from "../parts/together.ts";
 import type { VerifyRow } from "../parts/verify.ts";
@@ -136,6 +137,17 @@ export function verifySection(rows: readonly VerifyRow[]): string {
       figure(coresUsed),
       sumBytesPerSecond === null ? "not installed" : megabytes(sumBytesPerSecond),
       sumBytesPerSecond === null ? "–" : times(bytesPerSecond / sumBytesPerSecond),
+    ]),
+  );
+}
+
+export function logSection(rows: readonly LogRow[]): string {
+  const ms = (value: number): string => `${figure(value)} ms`;
+  return table(
+    ["lines", "one more", "first root", "root", "first proof", "next proof"],
+    rows.map((row) => [
+      count(row.lines),
+      ...[row.appendMs, row.firstRootMs, row.rootMs, row.proofMs, row.nextProofMs].map(ms),
     ]),
   );
 }

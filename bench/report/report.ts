@@ -8,6 +8,7 @@ import {
   devicesSection,
   jobsSection,
   loadSection,
+  logSection,
   scanSection,
   togetherSection,
   verifySection,
@@ -51,6 +52,7 @@ export function writeReport(results: Results): string {
       section("Many devices", parts.devices.on, devicesText, devicesSection(parts.devices.rows)),
     parts.jobs && section("Many archive jobs", parts.jobs.on, jobsText, jobsSection(parts.jobs.rows)),
     parts.verify && section("Verification", parts.verify.on, verifyText, verifySection(parts.verify.rows)),
+    parts.log && section("The log of a store", parts.log.on, logText, logSection(parts.log.rows)),
     parts.load && section("Load and size", parts.load.on, loadText, loadSection(parts.load.rows)),
     readFileSync(join(import.meta.dirname, "notes.md"), "utf8").trim(),
   ];
@@ -84,6 +86,10 @@ any of the jobs yet.`;
 
 const verifyText = `\`dimensioner verify\` reads packages with a video and four pictures each, in turn with \`sha256sum\`, which uses one core. The files are
 in the system's cache. Verify also compares manifests, the chain and what lies in the folders.`;
+
+const logText = `The log in an SQLite database. _One more_ is a line in a transaction of its own, with its sync. A root is what a checkpoint and a time stamp
+are made of: the first one reads all lines, and keeps the roots of blocks of them. A proof leads from any line to the root, for an export or
+the verification of one package.`;
 
 const loadText = `The time that a package adds when Node-RED loads its node types, and the size of what \`npm install\` installs.`;
 

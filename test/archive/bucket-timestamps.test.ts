@@ -79,6 +79,21 @@ describe("archive: time stamps in a bucket", () => {
           assert.deepEqual(await coverOfFirst(given), { location: null, findings: [missing] });
         }));
 
+      it("notice a line of the log that was changed since", () =>
+        withBucket(server, archive, async (given) => {
+          const { files } = given;
+          const { location } = await stamp(given);
+          for (const key of await keysIn(files, ".dimensioner-archive/log")) {
+            const file = await files.disk.open(join(files.root, key));
+            const text = String(await file.readFile());
+            await file.close();
+            await files.write(join(files.root, key), text.replace(/"path":"[^"]*m0"/, '"path":"elsewhere"'));
+          }
+          const problem = /^timestamp .*: the time stamp does not agree with the log: one of the first \d+ lines/;
+          const found = (await verify(given)).said.filter((one) => problem.test(one));
+          assert.deepEqual([found.length, found[0]?.includes(location)], [1, true]);
+        }));
+
       it("that are lost are reported as missing", () =>
         withBucket(server, archive, async (given) => {
           const { files } = given;

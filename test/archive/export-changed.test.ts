@@ -61,6 +61,7 @@ describe("archive: an extracted export that was changed", () => {
           assert.deepEqual(said.toSorted(), [
             `changed ${path}/${changed}`,
             `missing ${path}/${lost}`,
+            "no-timestamps proof",
             "stray packages/.dimensioner-archive",
           ]);
         }
@@ -74,9 +75,9 @@ describe("archive: an extracted export that was changed", () => {
         const [path = ""] = archive.paths;
         await writeFile(join(root, path, "hold.txt"), "claim");
         await exportTo(folder, root);
-        assert.deepEqual((await verify(folder, null)).said, []);
+        assert.deepEqual((await verify(folder, null)).said, ["no-timestamps proof"]);
         await writeFile(join(folder, "packages", path, "Hold.txt"), "added");
-        assert.deepEqual((await verify(folder, null)).said, [`stray packages/${path}/Hold.txt`]);
+        assert.deepEqual((await verify(folder, null)).said, [`stray packages/${path}/Hold.txt`, "no-timestamps proof"]);
       }),
     ));
 
@@ -88,7 +89,7 @@ describe("archive: an extracted export that was changed", () => {
         await mkdir(dirname(folder));
         await exportTo(folder, root);
         const { report, said } = await verify(folder, null);
-        assert.deepEqual([report.verdict, report.packages, said], ["ok", 2, []]);
+        assert.deepEqual([report.verdict, report.packages, said], ["unchecked", 2, ["no-timestamps proof"]]);
       }),
     ));
 });

@@ -174,16 +174,10 @@ describe("archive: an export", () => {
         };
         for (const named of [folder, join(folder, "packages")]) {
           const { verdict, findings, notes, unchecked } = await check(named);
-          assert.deepEqual([verdict, findings, unchecked], ["ok", [], []]);
+          // Nothing shows since when they are as they are.
           assert.deepEqual(
-            notes.map(({ kind, path, text }) => [kind, path, text]),
-            [
-              [
-                "neighbours",
-                folderOf(2),
-                `the previous package, ${folderOf(1)}/manifest.json, is not in this export: the chain was checked between the exported packages only`,
-              ],
-            ],
+            [verdict, findings, notes, unchecked.map(({ kind, path }) => `${kind} ${path}`)],
+            ["unchecked", [], [], ["no-timestamps proof"]],
           );
         }
         await appendFile(join(folder, "report.html"), "<p>nothing is wrong</p>");
@@ -197,6 +191,8 @@ describe("archive: an export", () => {
           `changed packages/${folderOf(2)}/manifest.json`,
           "changed report.html",
           "missing verification.json",
+          "missing-package proof/log",
+          `not-logged packages/${folderOf(2)}`,
           "stray reports/added.html",
         ]);
         await writeFile(join(folder, "SHA256SUMS"), `${"0".repeat(64)}  ../secret\n`);
@@ -304,13 +300,18 @@ describe("archive: an export", () => {
       kind: "missing-package",
     },
     {
-      what: "a changed manifest of the package before it",
-      change: async (_folder, root) => {
-        const file = join(root, folderOf(0), "manifest.json");
-        await writeFile(file, (await readFile(file, "utf8")).replace('"ORDER-1"', '"ORDER-2"'));
-      },
-      says: /Not as archived .*The manifest of the package that was archived before this one has changed\./,
-      kind: "previous-changed",
+      what: "a changed row of the index",
+      change: async (_folder, root) =>
+        changeDatabase(databaseOf(root), "UPDATE packages SET device = 'other' WHERE transaction_id = 'm1'"),
+      says: /Not as archived .*The index of the archive says something else than the manifest of this package\./,
+      kind: "index",
+    },
+    {
+      what: "a package that the log does not know",
+      change: async (_folder, root) =>
+        changeDatabase(databaseOf(root), "UPDATE log SET package_id = 'other' WHERE package_id IS NOT NULL"),
+      says: /Not as archived .*The log of the archive does not know this package in this place\..* Line in the log none/,
+      kind: "not-logged",
     },
   ];
   for (const { what, change, says, kind } of findings) {
@@ -328,19 +329,12 @@ describe("archive: an export", () => {
       ));
   }
 
-  it("names the packages before and after, and whether they fit", () =>
+  it("says before anything else that no time stamp covers a package, and names its line in the log", () =>
     withFolder((to) =>
       archive.withArchive(async (root) => {
-        const page = async (value: string) =>
-          said((await exported(root, to, { value, filename: value })).text("report.html"));
-        assert.match(await page("m0"), /Package before none: .* Package after \S+-m1 \(names exactly this/);
-        assert.match(
-          await page("m1"),
-          /Package before \S+-m0 \(unchanged\) [0-9a-f]{64} Package after \S+-m2/,
-        );
-        assert.match(await page("m2"), /Package after none yet/);
-        await rm(join(root, folderOf(2)), { recursive: true });
-        assert.match(await page("m1"), /-m2 \(no longer in the archive\)/);
+        const page = said((await exported(root, to, { value: "m1" })).text("report.html"));
+        assert.match(page, /^ Evidence report ORDER-1 No time stamp covers this package Whoever can write /);
+        assert.match(page, / SHA-256 of manifest\.json [0-9a-f]{64} Line in the log 3 /);
       }),
     ));
 
@@ -424,7 +418,7 @@ describe("archive: an export", () => {
         const folder = join(to, "x");
         await extract(made.path, folder);
         const { verdict, packages } = await verifyArchive(folder, {});
-        assert.deepEqual([verdict, packages], ["ok", 3]);
+        assert.deepEqual([verdict, packages], ["unchecked", 3]);
       }),
     ));
 
@@ -434,7 +428,10 @@ describe("archive: an export", () => {
         await writeFile(join(to, "manifest.json"), "secret");
         changeDatabase(file, `UPDATE packages SET location = '../${to.slice(to.lastIndexOf("/") + 1)}'`);
         const made = await exported(root, to, { value: "m1" });
-        assert.deepEqual([...made.files.keys()], ["report.html", "verification.json", "SHA256SUMS"]);
+        assert.deepEqual(
+          [...made.files.keys()].filter((name) => !name.startsWith("proof/")),
+          ["report.html", "verification.json", "SHA256SUMS"],
+        );
         assert.equal(made.verification.findings[0]?.kind, "missing-package");
       }),
     ));
