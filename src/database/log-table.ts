@@ -68,7 +68,10 @@ export class LogTable {
   }
 
   /** The statements that add a line if the condition holds. They may follow each other, behind `lockLog`. */
-  append({ what, packageId, sha256, transactionId, line }: NewLine, condition: Condition = always): readonly Statement[] {
+  append(
+    { what, packageId, sha256, transactionId, line }: NewLine,
+    condition: Condition = always,
+  ): readonly Statement[] {
     // From the first line that was put beside the packages on, the writer is known.
     const begin: Statement = {
       sql: `INSERT INTO log_writers (writer, published) SELECT ?, size FROM log_head WHERE ${condition.sql}

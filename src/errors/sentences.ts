@@ -1027,7 +1027,7 @@ const stores = {
   },
   pruneNoDatabase: {
     code: "ERR_CONFIG",
-    text: "Nothing was deleted. Only the database of the store says what is due, and each deletion has to be in its log. Specify the database, or name the store by its store file.",
+    text: "Nothing was deleted: the database of the store has to be specified, or its store file. It says what is due, and each deletion has to be in its log.",
     hint: "dimensioner prune --help shows both ways.",
   },
   logDiffers: {

@@ -8,7 +8,7 @@ import type { ArchiveNote, Finding, Unchecked } from "../model/archive-reports.t
 import { type ReadDisk, exists } from "./archive-disk.ts";
 import { checkScript } from "./check-script.ts";
 import { exportedPackagesName, sumsName } from "./export-check.ts";
-import { readFrom } from "./files/checked-lines.ts";
+import { readFrom } from "./files/appended-lines.ts";
 import { readEvent } from "./log/events.ts";
 import { readLine, textOfLines } from "./log/log-files.ts";
 import type { ProvenPackage, StampProof } from "./log/package-proof.ts";

@@ -101,7 +101,10 @@ export class IndexReader {
   /** The lines of the log from a number on, some at a time. */
   async *lines(from: number): AsyncGenerator<readonly LogLine[]> {
     for (let at = from; ;) {
-      const rows = await this.#select("SELECT n, line FROM log WHERE n >= ? ORDER BY n LIMIT ?", [at, pageRows]);
+      const rows = await this.#select("SELECT n, line FROM log WHERE n >= ? ORDER BY n LIMIT ?", [
+        at,
+        pageRows,
+      ]);
       yield rows.map(lineOf);
       if (rows.length < pageRows) {
         return;

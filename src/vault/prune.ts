@@ -126,7 +126,8 @@ export class Pruning {
   /** The oldest first, some at a time. */
   async *#due(database: Database): AsyncGenerator<readonly Due[]> {
     const { root, start } = this.#place;
-    const below = start === root ? "" : `${start.slice(root.length).replaceAll("\\", "/").replace(/^\//, "")}/`;
+    const below =
+      start === root ? "" : `${start.slice(root.length).replaceAll("\\", "/").replace(/^\//, "")}/`;
     let after: readonly [string, string] = ["", ""];
     for (;;) {
       const [rows = []] = await database.transaction([
@@ -237,7 +238,10 @@ export class Pruning {
     const at = new Date().toISOString();
     await database.transaction([
       lockLog,
-      ...log.append(entryOf({ what: "kept", at, package: id, path, sha256, transactionId, reason }), isPruned(id)),
+      ...log.append(
+        entryOf({ what: "kept", at, package: id, path, sha256, transactionId, reason }),
+        isPruned(id),
+      ),
     ]);
     await publishLog({ table: log, files: this.#place.files });
   }
@@ -390,10 +394,7 @@ export class Pruning {
 }
 
 /** Why a package has to be kept: a hold, or a file that its manifest does not list. */
-async function reasonToKeep(
-  entry: Parameters<typeof straysIn>[0],
-  disk: ReadDisk,
-): Promise<string | null> {
+async function reasonToKeep(entry: Parameters<typeof straysIn>[0], disk: ReadDisk): Promise<string | null> {
   let stray: string | null = null;
   for await (const name of straysIn(entry, disk)) {
     if (holdName.test(name)) {

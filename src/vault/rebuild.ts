@@ -223,10 +223,7 @@ async function isWholeDatabase(file: string, key: string, thread: ToolThread): P
 }
 
 /** Whether a folder contains the newest package that an index lists, as after a move of all packages. */
-async function holdsNewest(
-  { root, disk }: OpenedPlace,
-  database: Database,
-): Promise<boolean> {
+async function holdsNewest({ root, disk }: OpenedPlace, database: Database): Promise<boolean> {
   const newest = await new PackageIndex(database).last();
   if (newest === undefined) {
     return true;

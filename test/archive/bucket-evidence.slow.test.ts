@@ -14,7 +14,8 @@ import {
   verifyArchive,
 } from "../../src/index.ts";
 import { manifestFileName } from "../../src/vault/archive-disk.ts";
-import { decodeLine, readLog } from "../../src/vault/files/checked-lines.ts";
+import { readEvent } from "../../src/vault/log/events.ts";
+import { LogFilesReader, storesWithLog } from "../../src/vault/log/log-files.ts";
 import { withFolder } from "../media/support.ts";
 import { type BucketServer, s3Servers, useCredentials } from "../support/s3-servers.ts";
 import { bucketSuites } from "./bucket-archive.ts";
@@ -88,17 +89,21 @@ describe("archive: evidence in a bucket", () => {
           // What is not on hold can be released as well.
           await releasePackages(url, { ...one, reason: "settled" });
           const lines: string[] = [];
-          const log = join(files.root, ".dimensioner-archive", "holds.jsonl");
-          for await (const line of readLog(log, files.disk)) {
-            const { what, path, reason, person } = decodeLine(line) as Record<string, unknown>;
-            assert.equal(path, archive.paths[0]);
-            lines.push(`${String(what)} ${String(reason)} ${String(person)}`);
+          const [store = ""] = await storesWithLog(files.root, files.disk);
+          for await (const read of new LogFilesReader(files.root, store, files.disk).read()) {
+            for (const { n, line } of read) {
+              const event = readEvent(line);
+              if (event?.what === "held" || event?.what === "released") {
+                assert.equal(event.path, archive.paths[0]);
+                lines[n] = `${event.what} ${event.reason} ${String(event.person)}`;
+              }
+            }
           }
-          assert.deepEqual(lines, [
-            "hold claim 7 Anna",
-            "hold claim 8 null",
-            "release settled Jo",
-            "release settled null",
+          assert.deepEqual(Object.values(lines), [
+            "held claim 7 Anna",
+            "held claim 8 null",
+            "released settled Jo",
+            "released settled null",
           ]);
         }));
 

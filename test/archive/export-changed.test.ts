@@ -3,12 +3,10 @@ import { appendFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { saveExport } from "../../src/evidence/export/export-packages.ts";
 import { withPackages } from "../../src/evidence/packages.ts";
-import { encodeLine } from "../../src/vault/files/checked-lines.ts";
 import { withFolder } from "../media/support.ts";
 import { copiesOfArchive, verify } from "./packages.ts";
 import { readZip } from "./read-zip.ts";
 import { databaseOf } from "./store.ts";
-import { sha256Of } from "./support.ts";
 
 async function exportTo(folder: string, root: string): Promise<void> {
   const place = { folder: root, database: databaseOf(root), operation: "export" };
@@ -44,17 +42,7 @@ describe("archive: an extracted export that was changed", () => {
         await appendFile(join(folder, "packages", path, changed), "!");
         const state = join(folder, "packages", ".dimensioner-archive");
         await mkdir(state);
-        const line = {
-          at: new Date().toISOString(),
-          path,
-          sha256: sha256Of(manifest),
-          transactionId: null,
-          transactionReference: null,
-          archived: "2026-11-02T09:14:31.870Z",
-          files: 2,
-          bytes: 1,
-        };
-        await writeFile(join(state, "pruned.jsonl"), encodeLine(line));
+        await writeFile(join(state, "note"), "");
         for (const named of [folder, join(folder, "packages")]) {
           const { report, said } = await verify(named, null);
           assert.equal(report.verdict, "wrong");
@@ -77,7 +65,10 @@ describe("archive: an extracted export that was changed", () => {
         await exportTo(folder, root);
         assert.deepEqual((await verify(folder, null)).said, ["no-timestamps proof"]);
         await writeFile(join(folder, "packages", path, "Hold.txt"), "added");
-        assert.deepEqual((await verify(folder, null)).said, [`stray packages/${path}/Hold.txt`, "no-timestamps proof"]);
+        assert.deepEqual((await verify(folder, null)).said, [
+          `stray packages/${path}/Hold.txt`,
+          "no-timestamps proof",
+        ]);
       }),
     ));
 

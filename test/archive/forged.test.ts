@@ -57,15 +57,29 @@ describe("archive: what a forger changes in the folder of packages", () => {
       assert.ok(one?.what === "archived");
       const at = new Date(Date.now() + 1_000).toISOString();
       const { package: id, path, sha256 } = one;
-      const event = { what: "pruned", at, package: id, path, sha256, transactionId: "m0", before: at } as const;
-      const numbers = (await Promise.all((await readdir(join(file, ".."))).map((name) => readFile(join(file, "..", name), "utf8"))))
-        .flatMap((text) => [...text.matchAll(/^(\d+) /gm)].map(([, n]) => Number(n)));
+      const event = {
+        what: "pruned",
+        at,
+        package: id,
+        path,
+        sha256,
+        transactionId: "m0",
+        before: at,
+      } as const;
+      const numbers = (
+        await Promise.all(
+          (await readdir(join(file, ".."))).map((name) => readFile(join(file, "..", name), "utf8")),
+        )
+      ).flatMap((text) => [...text.matchAll(/^(\d+) /gm)].map(([, n]) => Number(n)));
       await appendFile(file, `${Math.max(...numbers) + 1} ${entryOf(event).line}\n`);
       await rm(join(root, first), { recursive: true });
       const { findings } = await verify(root, null);
       assert.ok(findings.some(({ problem }) => problem.endsWith("was deleted while it was on hold")));
       const known = await verify(root);
-      assert.ok(known.said.some((one) => one.startsWith("database ")), "the database does not have the line");
+      assert.ok(
+        known.said.some((one) => one.startsWith("database ")),
+        "the database does not have the line",
+      );
     }));
 
   it("is noticed if he removes the file of a hold, which does not end it", () =>
@@ -86,7 +100,11 @@ describe("archive: what a forger changes in the folder of packages", () => {
       const [before, after] = await shorten(root, first);
       assert.ok((await verify(root, null)).said.includes(`changed ${first}/manifest.json`));
       await rewriteLog(root, first, (line) => line.replace(before, after));
-      assert.ok((await verify(root)).findings.some(({ kind, problem }) => kind === "log" && /one of the two/.test(problem)));
+      assert.ok(
+        (await verify(root)).findings.some(
+          ({ kind, problem }) => kind === "log" && /one of the two/.test(problem),
+        ),
+      );
       changeDatabase(file, `UPDATE log SET line = replace(line, '${before}', '${after}')`);
       // Who may write to both is found out by a checkpoint or a time stamp only.
       assert.ok(rowsIn(file, "SELECT * FROM log").length > 0);

@@ -20,7 +20,7 @@ export async function forgeLog(
   const [store = ""] = await storesWithLog(root, plainDisk);
   const tree = new GrowingTree();
   const roots = [tree.root().toString("base64")];
-  const forged = change(await readLogged(root, plainDisk)).map((event, n) => {
+  const forged = change(await readLogged(root)).map((event, n) => {
     const fitting = event.what === "stamped" ? { ...event, root: roots[event.size] ?? event.root } : event;
     const { line } = entryOf(fitting);
     tree.add(leafHash(line));
@@ -68,7 +68,10 @@ export async function forgePackage(
 }
 
 /** Gives the row of a package the hash of another manifest. */
-export function forgeRow(root: string, { before, after }: { readonly before: string; readonly after: string }): void {
+export function forgeRow(
+  root: string,
+  { before, after }: { readonly before: string; readonly after: string },
+): void {
   const database = new DatabaseSync(databaseOf(root));
   try {
     database.prepare("UPDATE packages SET manifest_sha256 = ? WHERE manifest_sha256 = ?").run(after, before);

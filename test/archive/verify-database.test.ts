@@ -131,11 +131,7 @@ describe("archive: dimensioner verify with a database", () => {
       await rename(join(root, second), join(folder, "outside"));
       await symlink(join(folder, "outside"), join(root, second));
       const { said } = await verify(root);
-      assert.deepEqual(said, [
-        `stray ${second}`,
-        "not-logged moved",
-        `missing-package ${second}`,
-      ]);
+      assert.deepEqual(said, [`stray ${second}`, "not-logged moved", `missing-package ${second}`]);
       changeDatabase(
         databaseOf(root),
         "UPDATE packages SET location = '../outside' WHERE transaction_id = 'm1'",

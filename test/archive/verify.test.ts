@@ -87,11 +87,7 @@ describe("archive: dimensioner verify", () => {
       (path) => appendFile(join(path, "measurement.raw"), " "),
       ["changed P/measurement.raw"],
     ],
-    [
-      "a manifest that is none",
-      (path) => writeFile(join(path, "manifest.json"), "{}"),
-      ["manifest P"],
-    ],
+    ["a manifest that is none", (path) => writeFile(join(path, "manifest.json"), "{}"), ["manifest P"]],
     [
       "a manifest that was rewritten",
       async (path) => {
@@ -100,11 +96,7 @@ describe("archive: dimensioner verify", () => {
       },
       ["changed P/manifest.json"],
     ],
-    [
-      "a deleted package",
-      (path) => rm(path, { recursive: true }),
-      ["missing-package P"],
-    ],
+    ["a deleted package", (path) => rm(path, { recursive: true }), ["missing-package P"]],
   ];
   for (const [what, damage, kinds] of damages) {
     it(`finds ${what}`, async () => {

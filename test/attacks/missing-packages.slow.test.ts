@@ -94,7 +94,10 @@ describe("A5: dimensioner verify and missing packages", () => {
       await writeFile(databaseOf(root), empty);
       await fill(root, 1, "again");
       const { verdict, said } = await verify(root);
-      assert.deepEqual([verdict, said.toSorted()], ["wrong", paths.map((path) => `unlisted ${path}`).toSorted()]);
+      assert.deepEqual(
+        [verdict, said.toSorted()],
+        ["wrong", paths.map((path) => `unlisted ${path}`).toSorted()],
+      );
     });
   });
 

@@ -34,11 +34,6 @@ export interface ArchiveFiles {
   /** Removes a file if it is there. */
   remove(path: string): Promise<void>;
   /**
-   * Adds records to a log, durably: lines of one file, or in a bucket, where nothing can be added to a file, an object of
-   * their own. `readLog` reads both.
-   */
-  addToLog(path: string, records: readonly object[]): Promise<void>;
-  /**
    * Adds lines to the log of a store, durably: to a file of the writer, or in a bucket, where nothing can be added to a file, as an
    * object of their own. The lines are in the order of their numbers.
    */

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import type { LogLine } from "../../database/log-table.ts";
 import { holdName, manifestFileName } from "../archive-disk.ts";
@@ -10,7 +9,6 @@ import { openPlain } from "../packages/package-files.ts";
 import type { Objects } from "../s3/bucket.ts";
 import { sourceOf } from "../s3/store-object.ts";
 import type { ArchiveFiles, SentFile } from "./archive-files.ts";
-import { encodeLine, logObjectTime } from "./checked-lines.ts";
 import { blocksOf, wholeOf } from "./sent-file.ts";
 
 /** The files of an archive in a bucket. */
@@ -60,12 +58,6 @@ export class BucketFiles implements ArchiveFiles {
 
   async remove(path: string): Promise<void> {
     await this.bucket.remove(keyOf(path));
-  }
-
-  /** The object is named by the time, so that a listing has them in their order. */
-  async addToLog(path: string, records: readonly object[]): Promise<void> {
-    const name = `${logObjectTime(new Date().toISOString())}-${randomUUID()}.jsonl`;
-    await this.write(join(path, name), Buffer.concat(records.map(encodeLine)));
   }
 
   /**

@@ -18,7 +18,7 @@ import {
 import { type FoundManifest, loadManifest, openPlain } from "../packages/package-files.ts";
 import type { ArchiveFiles, SentFile } from "./archive-files.ts";
 import { logEnd, logParts, textOfLines } from "../log/log-files.ts";
-import { addLines, appendText } from "./checked-lines.ts";
+import { appendText } from "./appended-lines.ts";
 import { wholeOf } from "./sent-file.ts";
 
 const trashName = "trash";
@@ -85,11 +85,6 @@ export class FolderFiles implements ArchiveFiles {
       }
     });
     await syncFolder(dirname(path), this.disk, diskFacts);
-  }
-
-  async addToLog(path: string, records: readonly object[]): Promise<void> {
-    await this.#makeFolder(dirname(path));
-    await addLines(path, records, this.disk);
   }
 
   async appendLog(store: string, writer: string, lines: readonly LogLine[]): Promise<void> {

@@ -158,10 +158,10 @@ async function* checkUnknown(
   const waiting: string[] = [];
   for await (const row of seen.pages(unknown)) {
     const [path, sha256, job] = [String(row["path"]), String(row["sha256"]), String(row["job"])];
-    const [there] = await seen.select("SELECT path, sha256 FROM logged WHERE package_id = ? OR path = ? LIMIT 1", [
-      job,
-      path,
-    ]);
+    const [there] = await seen.select(
+      "SELECT path, sha256 FROM logged WHERE package_id = ? OR path = ? LIMIT 1",
+      [job, path],
+    );
     const isWaiting =
       there === undefined && (await isAny(databases, (one) => one.isKnown({ job, sha256, path })));
     if (isWaiting) {

@@ -33,9 +33,21 @@ const logEvent = v.variant("what", [
   v.strictObject({ what: v.literal("held"), at, ...ofPackage, ...byPerson }),
   v.strictObject({ what: v.literal("released"), at, ...ofPackage, ...byPerson }),
   /** `before`: what was archived before this time was to be deleted. */
-  v.strictObject({ what: v.literal("pruned"), at, ...ofPackage, transactionId: v.nullable(text), before: at }),
+  v.strictObject({
+    what: v.literal("pruned"),
+    at,
+    ...ofPackage,
+    transactionId: v.nullable(text),
+    before: at,
+  }),
   /** A package that a line says was pruned has stayed. */
-  v.strictObject({ what: v.literal("kept"), at, ...ofPackage, transactionId: v.nullable(text), reason: text }),
+  v.strictObject({
+    what: v.literal("kept"),
+    at,
+    ...ofPackage,
+    transactionId: v.nullable(text),
+    reason: text,
+  }),
   /** The first `size` lines have this root, and a time stamp in the folder of this name says so; `response`: the SHA-256 of its response. */
   v.strictObject({
     what: v.literal("stamped"),

@@ -7,7 +7,7 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import type { LogLine } from "../../database/log-table.ts";
 import { type ReadDisk, namesIn, stateFolderName } from "../archive-disk.ts";
-import { readFrom } from "../files/checked-lines.ts";
+import { readFrom } from "../files/appended-lines.ts";
 import { openPlain } from "../packages/package-files.ts";
 
 /** The folder of all logs, in its parts, below that of the packages. */

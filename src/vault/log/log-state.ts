@@ -32,7 +32,9 @@ export function isPruned(packageId: string): Condition {
 
 /** Those of these packages that are on hold, by their IDs. */
 export function heldOf(database: Reads, ids: readonly string[]): Promise<ReadonlyMap<string, HeldEvent>> {
-  return lastEvents(database, ids, ["held", "released"], (event) => (event.what === "held" ? event : undefined));
+  return lastEvents(database, ids, ["held", "released"], (event) =>
+    event.what === "held" ? event : undefined,
+  );
 }
 
 /** By what packages that were deleted are looked up: their IDs, the SHA-256 of their manifests, or their transactions in small letters. */

@@ -78,9 +78,10 @@ export class LogReplay {
 
   /** How many lines there are, if none is missing. */
   async size(): Promise<number> {
-    const [row] = await this.#tables.select("SELECT coalesce(max(n) + 1, 0) AS size FROM lines WHERE store = ?", [
-      this.store,
-    ]);
+    const [row] = await this.#tables.select(
+      "SELECT coalesce(max(n) + 1, 0) AS size FROM lines WHERE store = ?",
+      [this.store],
+    );
     return Number(row?.["size"]);
   }
 
@@ -136,7 +137,10 @@ export class LogReplay {
         noteRoot();
       }
       if (event === undefined) {
-        yield* problems.say("unread", `the line ${n} cannot be read: it was changed, or is from a later version`);
+        yield* problems.say(
+          "unread",
+          `the line ${n} cannot be read: it was changed, or is from a later version`,
+        );
       } else {
         for (const problem of await state.apply(n, event)) {
           yield* problems.say("rule", problem);
@@ -260,7 +264,9 @@ class State {
   async #prune(n: number, event: LogEvent & { readonly what: "pruned" }): Promise<readonly string[]> {
     const found = await this.#find(event.package);
     if (found === undefined) {
-      return [`the line ${n} says that ${event.path} was deleted, and no line before says that it was archived`];
+      return [
+        `the line ${n} says that ${event.path} was deleted, and no line before says that it was archived`,
+      ];
     }
     const problems: string[] = [];
     const archived = String(found["archived"]);
@@ -289,7 +295,10 @@ class State {
     return false;
   }
 
-  async #unknown(n: number, event: LogEvent & { readonly path: string; readonly package: string }): Promise<readonly string[]> {
+  async #unknown(
+    n: number,
+    event: LogEvent & { readonly path: string; readonly package: string },
+  ): Promise<readonly string[]> {
     return (await this.#find(event.package)) === undefined
       ? [`the line ${n} is about ${event.path}, and no line before says that it was archived`]
       : [];
@@ -332,7 +341,11 @@ class Problems {
   *end(): Generator<Finding> {
     for (const count of this.#counts.values()) {
       if (count > mostSaid) {
-        yield { kind: "log", path: this.#path, problem: `and ${count - mostSaid} more lines of the log like these` };
+        yield {
+          kind: "log",
+          path: this.#path,
+          problem: `and ${count - mostSaid} more lines of the log like these`,
+        };
       }
     }
   }
