@@ -74,7 +74,9 @@ async function measureAt({ database, log, size, rounds }: At): Promise<LogRow> {
     const n = randomInt(size);
     proofs?.push(await timeOf(() => tree.proofOf(n, size)));
     next?.push(await timeOf(() => tree.proofOf(randomInt(size), size)));
-    const [[row] = []] = await database.transaction([{ sql: "SELECT line FROM log WHERE n = ?", values: [n] }]);
+    const [[row] = []] = await database.transaction([
+      { sql: "SELECT line FROM log WHERE n = ?", values: [n] },
+    ]);
     const reached = rootByPath(leafHash(String(row?.["line"])), n, size, await tree.proofOf(n, size));
     if (reached?.equals(root) !== true) {
       throw new Error(`the line ${n} does not lead to the root of ${size} lines`);

@@ -89,7 +89,8 @@ describe("archive: time stamps in a bucket", () => {
             await file.close();
             await files.write(join(files.root, key), text.replace(/"path":"[^"]*m0"/, '"path":"elsewhere"'));
           }
-          const problem = /^timestamp .*: the time stamp does not agree with the log: one of the first \d+ lines/;
+          const problem =
+            /^timestamp .*: the time stamp does not agree with the log: one of the first \d+ lines/;
           const found = (await verify(given)).said.filter((one) => problem.test(one));
           assert.deepEqual([found.length, found[0]?.includes(location)], [1, true]);
         }));

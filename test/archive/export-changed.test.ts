@@ -77,7 +77,10 @@ describe("archive: an extracted export that was changed", () => {
         await exportTo(folder, root);
         assert.deepEqual((await verify(folder, null)).said, ["no-timestamps proof"]);
         await writeFile(join(folder, "packages", path, "Hold.txt"), "added");
-        assert.deepEqual((await verify(folder, null)).said, [`stray packages/${path}/Hold.txt`, "no-timestamps proof"]);
+        assert.deepEqual((await verify(folder, null)).said, [
+          `stray packages/${path}/Hold.txt`,
+          "no-timestamps proof",
+        ]);
       }),
     ));
 

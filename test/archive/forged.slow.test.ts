@@ -3,7 +3,14 @@ import { spawnSync } from "node:child_process";
 import { appendFile, cp, mkdir, mkdtemp, readFile, readdir, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import fc from "fast-check";
+import {
+  assert as assertProperty,
+  asyncProperty,
+  constantFrom,
+  integer,
+  record,
+  uniqueArray,
+} from "fast-check";
 import { demandListed, verifyPackages, withSource } from "../../src/evidence/packages.ts";
 import { type Finding, exportPackages, timestampArchive, verifyArchive } from "../../src/index.ts";
 import { sha256Of } from "../../src/model/sha256.ts";
@@ -47,7 +54,8 @@ describe("archive: whoever may write to the folder and the database", () => {
     const authority = await startAuthority();
     try {
       const stamp = async (): Promise<string> =>
-        (await timestampArchive(template, { database: databaseOf(template), server: authority.url, roots })).location;
+        (await timestampArchive(template, { database: databaseOf(template), server: authority.url, roots }))
+          .location;
       const first = await fillArchive(template, ["m0", "m1", "m2"], () => ({ measurement }));
       stamps = [await stamp()];
       const later = await fillArchive(template, ["m3", "m4"], () => ({ measurement }));
@@ -57,7 +65,9 @@ describe("archive: whoever may write to the folder and the database", () => {
       await authority.close();
     }
     const place = { folder: template, database: databaseOf(template), operation: "checkpoint" };
-    const checkpoint = await withSource(place, ({ database, log }) => new LogTree(database).checkpointOf(log.store));
+    const checkpoint = await withSource(place, ({ database, log }) =>
+      new LogTree(database).checkpointOf(log.store),
+    );
     await writeFile(join(template, "..", "forged-checkpoint"), writeCheckpoint(checkpoint));
   });
   after(async () => {
@@ -171,7 +181,10 @@ describe("archive: whoever may write to the folder and the database", () => {
       await writeFile(other, text.replace("archive/", "archive/x"));
       await writeFile(none, "hello");
       try {
-        const { verdict, unchecked } = await verifyWith(root, { timestampRoots: roots, checkpoints: [other, none, `${none}-gone`] });
+        const { verdict, unchecked } = await verifyWith(root, {
+          timestampRoots: roots,
+          checkpoints: [other, none, `${none}-gone`],
+        });
         assert.deepEqual([verdict, unchecked], ["unchecked", ["checkpoint", "checkpoint", "checkpoint"]]);
       } finally {
         await rm(other);
@@ -199,7 +212,10 @@ describe("archive: whoever may write to the folder and the database", () => {
         manifest["times"] = { ...(manifest["times"] as object), archived };
       });
       forgeRow(root, forged);
-      changeDatabase(databaseOf(root), `UPDATE packages SET archived_at = '${archived}' WHERE manifest_sha256 = '${forged.after}'`);
+      changeDatabase(
+        databaseOf(root),
+        `UPDATE packages SET archived_at = '${archived}' WHERE manifest_sha256 = '${forged.after}'`,
+      );
       await forgeLog(root, (events) =>
         withManifest(events, forged).map((event) =>
           event.what === "archived" && event.sha256 === forged.after ? { ...event, archived } : event,
@@ -209,7 +225,9 @@ describe("archive: whoever may write to the folder and the database", () => {
     forget: async (root: string, at: number) => {
       await rm(join(root, paths[at] ?? ""), { recursive: true });
       changeDatabase(databaseOf(root), `DELETE FROM packages WHERE location = '${paths[at]}'`);
-      await forgeLog(root, (events) => events.filter((event) => !("path" in event) || event.path !== paths[at]));
+      await forgeLog(root, (events) =>
+        events.filter((event) => !("path" in event) || event.path !== paths[at]),
+      );
     },
     prune: async (root: string, at: number) => {
       await rm(join(root, paths[at] ?? ""), { recursive: true });
@@ -253,17 +271,20 @@ describe("archive: whoever may write to the folder and the database", () => {
     },
     gone: async (root: string) => {
       await rm(join(root, ".dimensioner-archive", "log"), { recursive: true });
-      changeDatabase(databaseOf(root), "DELETE FROM log; UPDATE log_head SET size = 0; DELETE FROM log_writers");
+      changeDatabase(
+        databaseOf(root),
+        "DELETE FROM log; UPDATE log_head SET size = 0; DELETE FROM log_writers",
+      );
     },
   } as const;
   const names = Object.keys(edits) as (keyof typeof edits)[];
 
   it("and changes anything that the last checkpoint and the last time stamp are of, is noticed by each of both", async function () {
     this.timeout(120_000);
-    const edit = fc.record({ name: fc.constantFrom(...names), at: fc.integer({ min: 0, max: 4 }) });
+    const edit = record({ name: constantFrom(...names), at: integer({ min: 0, max: 4 }) });
     const all = names.map((name): [readonly { name: typeof name; at: number }[]] => [[{ name, at: 1 }]]);
-    await fc.assert(
-      fc.asyncProperty(fc.uniqueArray(edit, { minLength: 1, maxLength: 2, selector: ({ at }) => at }), (some) =>
+    await assertProperty(
+      asyncProperty(uniqueArray(edit, { minLength: 1, maxLength: 2, selector: ({ at }) => at }), (some) =>
         withArchive(async (root) => {
           for (const { name, at } of some.toSorted((one) => (one.name === "gone" ? 1 : -1))) {
             await edits[name](root, at);
@@ -298,7 +319,9 @@ describe("archive: whoever may write to the folder and the database", () => {
       const sums = await readFile(join(folder, "SHA256SUMS"), "utf8");
       const lines = sums.trim().split("\n");
       const forged = await Promise.all(
-        lines.map(async (line) => `${sha256Of(await readFile(join(folder, line.slice(66))))}  ${line.slice(66)}\n`),
+        lines.map(
+          async (line) => `${sha256Of(await readFile(join(folder, line.slice(66))))}  ${line.slice(66)}\n`,
+        ),
       );
       await writeFile(join(folder, "SHA256SUMS"), forged.join(""));
     };
@@ -325,14 +348,25 @@ describe("archive: whoever may write to the folder and the database", () => {
 
     it("that is as it was made: dimensioner verify and the standard programs of its README accept it", () =>
       withExport(async (folder) => {
-        assert.deepEqual(await said(folder, { timestampRoots: roots }), { verdict: "ok", findings: [], unchecked: [] });
-        assert.deepEqual(await said(folder), { verdict: "unchecked", findings: [], unchecked: ["timestamp-signer"] });
+        assert.deepEqual(await said(folder, { timestampRoots: roots }), {
+          verdict: "ok",
+          findings: [],
+          unchecked: [],
+        });
+        assert.deepEqual(await said(folder), {
+          verdict: "unchecked",
+          findings: [],
+          unchecked: ["timestamp-signer"],
+        });
         const { sums, script, signed, stamps: count } = await standard(folder);
         assert.ok(sums !== false && script !== false && signed);
         assert.equal(count, 2);
         const report = await readFile(join(folder, "report.html"), "utf8");
         assert.match(report, /Time-stamped on 20/);
-        assert.match(report, /openssl ts -verify -data proof\/\S+\/checkpoint -in proof\/\S+\/response\.tsr -CAfile proof\//);
+        assert.match(
+          report,
+          /openssl ts -verify -data proof\/\S+\/checkpoint -in proof\/\S+\/response\.tsr -CAfile proof\//,
+        );
       }));
 
     it("of one package: nothing else in it is about another one", () =>
@@ -371,7 +405,9 @@ describe("archive: whoever may write to the folder and the database", () => {
       [
         "with a picture exchanged, and the list of hashes",
         async (folder) => {
-          const [name = ""] = (await readdir(join(folder, "packages", paths[0] ?? ""))).filter((one) => one.endsWith(".jpg"));
+          const [name = ""] = (await readdir(join(folder, "packages", paths[0] ?? ""))).filter((one) =>
+            one.endsWith(".jpg"),
+          );
           await writeFile(join(folder, "packages", paths[0] ?? "", name), "another picture");
           await forgeSums(folder);
         },
@@ -380,9 +416,13 @@ describe("archive: whoever may write to the folder and the database", () => {
       [
         "with the line of the log that fits to a forged manifest",
         async (folder) => {
-          const { before, after } = await forgePackage(join(folder, "packages"), paths[1] ?? "", (manifest) => {
-            manifest["device"] = "another device";
-          });
+          const { before, after } = await forgePackage(
+            join(folder, "packages"),
+            paths[1] ?? "",
+            (manifest) => {
+              manifest["device"] = "another device";
+            },
+          );
           const log = join(folder, "proof", "log");
           await writeFile(log, (await readFile(log, "utf8")).replace(before, after));
           await forgeSums(folder);
@@ -392,16 +432,23 @@ describe("archive: whoever may write to the folder and the database", () => {
       [
         "with checkpoints that fit to a forged line",
         async (folder) => {
-          const { before, after } = await forgePackage(join(folder, "packages"), paths[1] ?? "", (manifest) => {
-            manifest["device"] = "another device";
-          });
+          const { before, after } = await forgePackage(
+            join(folder, "packages"),
+            paths[1] ?? "",
+            (manifest) => {
+              manifest["device"] = "another device";
+            },
+          );
           const log = join(folder, "proof", "log");
           await writeFile(log, (await readFile(log, "utf8")).replace(before, after));
           for (const name of await readdir(join(folder, "proof"))) {
             const file = join(folder, "proof", name, "checkpoint");
             const text = await readFile(file, "utf8").catch(() => undefined);
             if (text !== undefined) {
-              await writeFile(file, text.replace(/\n[^\n]+\n$/, `\n${Buffer.alloc(32).toString("base64")}\n`));
+              await writeFile(
+                file,
+                text.replace(/\n[^\n]+\n$/, `\n${Buffer.alloc(32).toString("base64")}\n`),
+              );
             }
           }
           await forgeSums(folder);

@@ -68,7 +68,10 @@ export async function forgePackage(
 }
 
 /** Gives the row of a package the hash of another manifest. */
-export function forgeRow(root: string, { before, after }: { readonly before: string; readonly after: string }): void {
+export function forgeRow(
+  root: string,
+  { before, after }: { readonly before: string; readonly after: string },
+): void {
   const database = new DatabaseSync(databaseOf(root));
   try {
     database.prepare("UPDATE packages SET manifest_sha256 = ? WHERE manifest_sha256 = ?").run(after, before);

@@ -11,7 +11,16 @@ import {
 } from "../../../src/vault/log/tree.ts";
 
 /** The leaves of Certificate Transparency's own tests (certificate-transparency-go, trillian): in hexadecimal. */
-const inputs = ["", "00", "10", "2021", "3031", "40414243", "5051525354555657", "606162636465666768696a6b6c6d6e6f"];
+const inputs = [
+  "",
+  "00",
+  "10",
+  "2021",
+  "3031",
+  "40414243",
+  "5051525354555657",
+  "606162636465666768696a6b6c6d6e6f",
+];
 const leaves = inputs.map((input) => leafHash(Buffer.from(input, "hex")));
 
 /** The roots of the first of them, from none to all. */
@@ -136,7 +145,10 @@ describe("a checkpoint", () => {
   });
 
   it("is read with signatures behind it, and with the line ends of an e-mail", () => {
-    assert.deepEqual(readCheckpoint(`${text}\n— example.com/log Az3grlgtzPICa5OS8npVmf1Myq/5IZniMp+ZJurmRDeOoRDe\n`), checkpoint);
+    assert.deepEqual(
+      readCheckpoint(`${text}\n— example.com/log Az3grlgtzPICa5OS8npVmf1Myq/5IZniMp+ZJurmRDeOoRDe\n`),
+      checkpoint,
+    );
     assert.deepEqual(readCheckpoint(text.replaceAll("\n", "\r\n")), checkpoint);
   });
 
