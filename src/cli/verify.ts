@@ -15,9 +15,7 @@ const exitCodes: Readonly<Record<Verdict, number>> = { ok: 0, wrong: 1, unchecke
 
 export const verify = defineVerb({
   name: "verify",
-  usage: [
-    "STORE [--database <file>]… [--timestamp-roots <file>] [--checkpoint <file>]… [--allow-incomplete] [--json]",
-  ],
+  usage: ["STORE [--database <file>]… [--timestamp-roots <file>] [--checkpoint <file>]…"],
   description: `Verifies the packages of a store, of a subfolder of its packages, a single package, or the folder of an extracted
 export: each file against its manifest, each manifest against the log, the log against its time stamps, and that the folders contain nothing
 else. In an export, it checks the reports, too. With the store's database, it also compares each row of the index with its package, and checks

@@ -17,7 +17,7 @@ import type { SeenPackages } from "./seen-packages.ts";
 import { TimestampFolder, filesOfTimestamp } from "./timestamp-folder.ts";
 import { verifyKept } from "./timestamps.ts";
 
-export const proofName = "proof";
+const proofName = "proof";
 const names = {
   readMe: "README.txt",
   script: "check.py",
@@ -36,7 +36,7 @@ export interface ProofFile {
 }
 
 /** The folder of a time stamp in an export, with a slash at its end. */
-export function folderOfStamp({ kept }: StampProof): string {
+function folderOfStamp({ kept }: StampProof): string {
   // It goes into commands, so it has no character that a shell could execute.
   return `${proofName}/${kept.name.replaceAll(/[^\w-]/g, "_")}/`;
 }

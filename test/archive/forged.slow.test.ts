@@ -3,7 +3,14 @@ import { spawnSync } from "node:child_process";
 import { appendFile, cp, mkdir, mkdtemp, readFile, readdir, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import fc from "fast-check";
+import {
+  assert as assertProperty,
+  asyncProperty,
+  constantFrom,
+  integer,
+  record,
+  uniqueArray,
+} from "fast-check";
 import { demandListed, verifyPackages, withSource } from "../../src/evidence/packages.ts";
 import { type Finding, exportPackages, timestampArchive, verifyArchive } from "../../src/index.ts";
 import { sha256Of } from "../../src/model/sha256.ts";
@@ -274,21 +281,19 @@ describe("archive: whoever may write to the folder and the database", () => {
 
   it("and changes anything that the last checkpoint and the last time stamp are of, is noticed by each of both", async function () {
     this.timeout(120_000);
-    const edit = fc.record({ name: fc.constantFrom(...names), at: fc.integer({ min: 0, max: 4 }) });
+    const edit = record({ name: constantFrom(...names), at: integer({ min: 0, max: 4 }) });
     const all = names.map((name): [readonly { name: typeof name; at: number }[]] => [[{ name, at: 1 }]]);
-    await fc.assert(
-      fc.asyncProperty(
-        fc.uniqueArray(edit, { minLength: 1, maxLength: 2, selector: ({ at }) => at }),
-        (some) =>
-          withArchive(async (root) => {
-            for (const { name, at } of some.toSorted((one) => (one.name === "gone" ? 1 : -1))) {
-              await edits[name](root, at);
-            }
-            for (const more of [{ checkpoints: [checkpointFile()] }, { timestampRoots: roots }]) {
-              const { verdict } = await verifyWith(root, more);
-              assert.notEqual(verdict, "ok", JSON.stringify([some, Object.keys(more)]));
-            }
-          }),
+    await assertProperty(
+      asyncProperty(uniqueArray(edit, { minLength: 1, maxLength: 2, selector: ({ at }) => at }), (some) =>
+        withArchive(async (root) => {
+          for (const { name, at } of some.toSorted((one) => (one.name === "gone" ? 1 : -1))) {
+            await edits[name](root, at);
+          }
+          for (const more of [{ checkpoints: [checkpointFile()] }, { timestampRoots: roots }]) {
+            const { verdict } = await verifyWith(root, more);
+            assert.notEqual(verdict, "ok", JSON.stringify([some, Object.keys(more)]));
+          }
+        }),
       ),
       { numRuns: 30, examples: all },
     );

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { bundle, runChild } from "../archive/processes.ts";
 
-const verbs = ["simulator", "verify", "export", "prune", "copy", "rebuild", "timestamp"];
+const verbs = ["simulator", "verify", "export", "prune", "copy", "rebuild", "timestamp", "checkpoint"];
 
 describe("the command dimensioner", () => {
   let script: string;

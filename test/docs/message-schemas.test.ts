@@ -324,6 +324,7 @@ describe("real messages fit the schemas in docs/messages.schema.json", () => {
         const made = await send("TimestampMessage", "node", { action: "timestamp" });
         hasAllFieldsOf("TimestampResult", made);
       }
+      await send("CheckpointMessage", "node", { action: "checkpoint" });
       await flow.stop();
     });
     await authority?.close();

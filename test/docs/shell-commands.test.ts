@@ -21,6 +21,7 @@ const elsewhere = [
   "grep",
   "du",
   "openssl",
+  "python3",
   "echo",
   "sqlite3",
   "sha256sum",
@@ -30,7 +31,7 @@ const elsewhere = [
 const npmCommands = ["ci", "install", "test", "version", "pack", "audit"];
 const pages = readPages();
 
-const verbs = ["simulator", "verify", "export", "prune", "copy", "rebuild", "timestamp"];
+const verbs = ["simulator", "verify", "export", "prune", "copy", "rebuild", "timestamp", "checkpoint"];
 
 /** What each verb of the command says of itself. */
 type Helps = ReadonlyMap<string, string>;
