@@ -40,6 +40,12 @@ export const phrases = {
   addressBrackets: "an IPv6 address must be in brackets, like [fe80::1].",
   addressScheme: "only http and https are possible.",
   addressExtra: "only the host and the port are allowed, no path, query or user name.",
+  addressInvisible:
+    "it has a character that cannot be seen. Delete the address, and type it instead of pasting it.",
+  addressWide:
+    "it has full-width characters. Type it with ordinary letters, digits and dots, such as 192.168.1.20.",
+  addressZone:
+    "an IPv6 address with an interface (%) cannot be used. Enter another address of the device, such as its IPv4 address.",
   addressUnreadable: "this is not an address.",
   addressNumbers: "an IPv4 address has four numbers; this one would mean __address__.",
   baseUrlScheme: "it must start with https://.",

@@ -236,6 +236,21 @@ const connections = {
     hint: "An IP address works without a DNS server.",
     retryable: true,
   },
+  unreachableLocal: {
+    code: "ERR_UNREACHABLE",
+    text: "No connection to __host__: names that end in .local are found by mDNS, and this computer does not find this one. Enter the IP address of the device.",
+    hint: "In a container, mDNS does not work in most cases.",
+    retryable: true,
+  },
+  unreachableContainer: {
+    code: "ERR_UNREACHABLE",
+    text: "No connection to __host__: this program runs in a container, where this address means the container itself. Enter the address of the computer or the device that is meant.",
+    hint: "With Docker, the computer itself is often host.docker.internal.",
+    retryable: true,
+    inNode: {
+      text: "No connection to __host__: Node-RED runs in a container, where this address means the container itself. Enter the address of the computer or the device that is meant.",
+    },
+  },
   unreachableSilent: {
     code: "ERR_UNREACHABLE",
     text: "No connection to __host__ within __seconds__ s. Check the address, the network cable and the power.",
@@ -304,6 +319,26 @@ const connections = {
     unknownOutcome: {
       text: "The connection to __host__ was lost before the response was complete. Check the device before you try again: it may have acted.",
       hint: "Check the network, and whether the device has restarted.",
+    },
+  },
+  connectionShort: {
+    code: "ERR_CONNECTION_LOST",
+    text: "The response from __host__ broke off (__problem__). Try again; if this happens often, check the network and the software of the device.",
+    hint: "Its length was announced, and less has arrived.",
+    retryable: true,
+    unknownOutcome: {
+      text: "The response from __host__ broke off (__problem__). Check the device before you try again: it may have acted.",
+      hint: "Its length was announced, and less has arrived.",
+    },
+  },
+  connectionUnanswered: {
+    code: "ERR_CONNECTION_LOST",
+    text: "__host__ closed the connection without an answer. Try again; if this happens each time, check the port, and whether it needs https:// in the address.",
+    hint: "A server that expects HTTPS does the same.",
+    retryable: true,
+    unknownOutcome: {
+      text: "__host__ closed the connection without an answer. Check the device before you try again: it may have acted.",
+      hint: "If this happens each time, check the port, and whether it needs https:// in the address.",
     },
   },
 } as const satisfies Record<string, Sentence>;
@@ -756,6 +791,20 @@ const responses = {
     code: "ERR_BAD_RESPONSE",
     text: "The service at __host__ does not use HTTP. Check the address and the port.",
     hint: "Another service may use this port, or it may need https://.",
+  },
+  responseOnlyTls: {
+    code: "ERR_BAD_RESPONSE",
+    text: "__host__ uses HTTPS on this port. Enter the address with https://, or check the port.",
+    hint: "What was sent without HTTPS was not understood there.",
+  },
+  responseBroken: {
+    code: "ERR_BAD_RESPONSE",
+    text: "What answers at __host__ speaks broken HTTP: __problem__. Update its software, or that of a gateway in between.",
+    hint: "The address is that of an HTTP server.",
+    unknownOutcome: {
+      text: "What answers at __host__ speaks broken HTTP: __problem__. Check the device before you try again: it may have acted.",
+      hint: "Update the software of the device, or that of a gateway in between.",
+    },
   },
   responseNotJson: {
     code: "ERR_BAD_RESPONSE",

@@ -57,6 +57,12 @@ export function exchange(
   return new Exchange(peer, call, receiver, options).start();
 }
 
+/** The length that is announced; null if there is none, or not exactly one. */
+function lengthOf({ "content-length": length, "transfer-encoding": coding }: Headers): number | null {
+  const isOne = coding === undefined && typeof length === "string" && /^\d{1,15}$/.test(length);
+  return isOne ? Number(length) : null;
+}
+
 /** More connections than a pool usually keeps idle; each of them may turn out to be closed. */
 const mostDeadConnections = 64;
 
@@ -75,6 +81,8 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
   #deadConnections = 0;
   /** When the exchange ends, in `performance.now()`, even if its limit has not passed. */
   #endsAt = Infinity;
+  #received = 0;
+  #announced: number | null = null;
   /** The start of the limit: the start of the exchange, or for a stall limit the last byte. */
   #since: number;
 
@@ -130,6 +138,7 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
 
   onResponseStart(_controller: Dispatcher.DispatchController, statusCode: number, headers: Headers): void {
     if (statusCode >= 200) {
+      this.#announced = lengthOf(headers);
       this.#take(() => this.#receiver.onHead(statusCode, headers, this));
     }
   }
@@ -137,6 +146,7 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     // When a connection ends, undici may deliver an empty chunk.
     if (chunk.length > 0) {
+      this.#received += chunk.length;
       this.#take(() => this.#receiver.onData(chunk));
     }
   }
@@ -156,7 +166,8 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
     if (connections.isClosed) {
       this.#endWith("cancelledClose");
     } else if (this.#progress === "sent") {
-      this.#fail(wireFailure(this.#peer, this.#call, error));
+      const received = { bytes: this.#received, announced: this.#announced };
+      this.#fail(wireFailure(this.#peer, this.#call, error, received));
     } else if (!connections.couldNotConnect(error) && ++this.#deadConnections <= mostDeadConnections) {
       // An idle connection turned out to be closed. Nothing was written, so the request is still sent only once.
       this.#dispatch();

@@ -1,6 +1,7 @@
+import { existsSync } from "node:fs";
 import { codeOf, connectProblem, isNotTls, isUntrusted } from "../errors/connect-problem.ts";
 import { DimensionerError, type FailureFacts, type Outcome } from "../errors/dimensioner-error.ts";
-import { ProblemError, type Values } from "../errors/interpolation.ts";
+import { ProblemError, type Values, phrase, problemOf, verbatim } from "../errors/interpolation.ts";
 import type { SentenceKey } from "../errors/sentences.ts";
 import type { Call, Peer } from "./call.ts";
 
@@ -9,6 +10,18 @@ export type RequestProgress = "not-sent" | "sent";
 
 const knownHostCodes = new Set(["ENOTFOUND", "EAI_AGAIN", "EAI_FAIL", "EAI_NODATA", "EAI_NONAME"]);
 const silentCodes = new Set(["UND_ERR_CONNECT_TIMEOUT", "ETIMEDOUT"]);
+
+const isThisComputer = /^(?:localhost|\[::1\]|127(?:\.\d{1,3}){3})$/;
+
+/** Whether this process runs in a container, as Docker, Podman, systemd and Kubernetes show it. */
+export function isInContainer(): boolean {
+  return (
+    process.env["container"] !== undefined ||
+    process.env["KUBERNETES_SERVICE_HOST"] !== undefined ||
+    existsSync("/.dockerenv") ||
+    existsSync("/run/.containerenv")
+  );
+}
 
 /** The proxy cannot be reached, or refuses the tunnel. */
 export class ProxyError extends ProblemError {}
@@ -44,11 +57,13 @@ export function connectFailure(peer: Peer, call: Call, error: Error, seconds: nu
   const cause = error instanceof ProxyError ? error.cause : error;
   const fail = (sentence: SentenceKey): DimensionerError =>
     callFailure(peer, call, sentence, outcome, { seconds, problem: connectProblem(error) }, { cause });
+  const host = new URL(peer.origin).hostname;
   if (code === "ECONNREFUSED") {
-    return fail("unreachableRefused");
+    const isItself = isThisComputer.test(host) && error === cause && isInContainer();
+    return fail(isItself ? "unreachableContainer" : "unreachableRefused");
   }
   if (knownHostCodes.has(code)) {
-    return fail("unreachableHost");
+    return fail(/\.local\.?$/.test(host) ? "unreachableLocal" : "unreachableHost");
   }
   if (silentCodes.has(code)) {
     return fail("unreachableSilent");
@@ -65,14 +80,57 @@ export function connectFailure(peer: Peer, call: Call, error: Error, seconds: nu
   return fail("unreachableOther");
 }
 
+/** How much of a body has arrived, of how much was announced; null where no length was. */
+export interface Received {
+  readonly bytes: number;
+  readonly announced: number | null;
+}
+
+/** What undici's parser says of what it has read; all of it are texts of its own. */
+const ofParser = /^Response does not match the HTTP\/1\.1 protocol \(([\w ,./'-]{1,100})\)$/;
+/** What it says of an answer that does not even begin as HTTP does. */
+const notHttp = /^Expected HTTP/;
+/** How an alert of TLS begins. */
+const tlsAlert = "\u0015\u0003";
+
 /** The error after the request was sent: the connection ended, or the response was not HTTP. */
-export function wireFailure(peer: Peer, call: Call, error: Error): DimensionerError {
-  // Undici's parser errors have no code. A response that ends too early is one of them.
-  const notHttp =
-    (error.name === "HTTPParserError" && !error.message.includes("EOF")) ||
-    codeOf(error) === "UND_ERR_HEADERS_OVERFLOW";
-  const sentence = notHttp ? "responseNotHttp" : "connectionLost";
-  return callFailure(peer, call, sentence, outcomeOf(call, "sent"), {}, { cause: error });
+export function wireFailure(
+  peer: Peer,
+  call: Call,
+  error: Error,
+  { bytes, announced }: Received,
+): DimensionerError {
+  const fail = (sentence: SentenceKey, values: Values = {}): DimensionerError =>
+    callFailure(peer, call, sentence, outcomeOf(call, "sent"), values, { cause: error });
+  // Undici's parser errors have no code.
+  if (error.name === "HTTPParserError" && !error.message.includes("EOF")) {
+    const said = ofParser.exec(error.message)?.[1];
+    if (said !== undefined && !notHttp.test(said)) {
+      return fail("responseBroken", { problem: verbatim(said) });
+    }
+    const data = "data" in error ? String(error.data) : "";
+    return fail(data.startsWith(tlsAlert) ? "responseOnlyTls" : "responseNotHttp");
+  }
+  if (announced !== null && bytes < announced) {
+    return fail("connectionShort", { problem: phrase("bytesOf", { bytes, total: announced }) });
+  }
+  const contradictory = ["UND_ERR_HEADERS_OVERFLOW", "UND_ERR_RES_CONTENT_LENGTH_MISMATCH"];
+  if (contradictory.includes(codeOf(error))) {
+    return fail("responseBroken", { problem: problemOf(error) });
+  }
+  return fail(isUnanswered(error) ? "connectionUnanswered" : "connectionLost");
+}
+
+/** Whether the peer has closed a new connection without a single byte, as a server does that expects TLS. */
+function isUnanswered(error: Error): boolean {
+  const { socket } = "socket" in error ? error : { socket: null };
+  return (
+    codeOf(error) === "UND_ERR_SOCKET" &&
+    typeof socket === "object" &&
+    socket !== null &&
+    "bytesRead" in socket &&
+    socket.bytesRead === 0
+  );
 }
 
 /** The error for a status that the API does not promise. */

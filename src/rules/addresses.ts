@@ -14,8 +14,9 @@ export function readAddress(address: string): { origin: string; host: string } |
   if (given === "") {
     return { problem: problem("empty") };
   }
-  if (hasOtherCharacters(given)) {
-    return { problem: problem("addressCharacters") };
+  const wrong = wrongCharacters(given);
+  if (wrong !== undefined) {
+    return { problem: problem(wrong) };
   }
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(given)?.[1]?.toLowerCase();
   if (scheme !== undefined && scheme !== "http" && scheme !== "https") {
@@ -91,8 +92,9 @@ export function readDatabaseHost(given: string): { readonly host: string } | Unu
   if (host === "") {
     return { problem: problem("empty") };
   }
-  if (hasOtherCharacters(host)) {
-    return { problem: problem("addressCharacters") };
+  const wrong = wrongCharacters(host);
+  if (wrong !== undefined) {
+    return { problem: problem(wrong) };
   }
   if (host.startsWith("/")) {
     return { host: encodeURIComponent(host) };
@@ -110,8 +112,9 @@ export function readServiceUrl(address: string, ofScheme: "addressScheme" | "bas
   if (given === "") {
     return { problem: problem("empty") };
   }
-  if (hasOtherCharacters(given)) {
-    return { problem: problem("addressCharacters") };
+  const wrong = wrongCharacters(given);
+  if (wrong !== undefined) {
+    return { problem: problem(wrong) };
   }
   const url = parseUrl(given);
   if (url === null || !/^https?:\/\//i.test(given)) {
@@ -136,8 +139,23 @@ function isOpen({ protocol, hostname }: URL): boolean {
   return protocol === "http:" && !/^(?:localhost|\[::1\]|127(?:\.\d{1,3}){3})$/.test(hostname);
 }
 
-function hasOtherCharacters(address: string): boolean {
-  return /[\s\p{Cc}\\]/u.test(address);
+/** Characters that an address cannot have, of which some cannot be seen or look like others. */
+function wrongCharacters(
+  address: string,
+): "addressCharacters" | "addressInvisible" | "addressWide" | "addressZone" | undefined {
+  // Format characters, such as a zero-width space, and what has no width of its own.
+  if (/[\p{Cf}\p{Default_Ignorable_Code_Point}]/u.test(address)) {
+    return "addressInvisible";
+  }
+  // URL takes them for the ordinary ones, and the address would not be the one that is shown.
+  if (/[\u3000-\u3002\uFF01-\uFF61]/.test(address)) {
+    return "addressWide";
+  }
+  // An IPv6 address with the name of an interface.
+  if (/^(?:[a-z][a-z\d+.-]*:\/\/)?\[?[\da-f]{0,4}:[\da-f:.]*%/i.test(address)) {
+    return "addressZone";
+  }
+  return /[\s\p{Cc}\\]/u.test(address) ? "addressCharacters" : undefined;
 }
 
 /** Not URL.canParse(), which browsers of 2022 do not have. */

@@ -62,6 +62,28 @@ describe("a device's address", () => {
     "dock%2f..",
     "do<ck",
   ];
+  const special: readonly (readonly [given: string, phrase: string])[] = [
+    ["192.168.1.20\u200B", "addressInvisible"],
+    ["\u202A192.168.1.20", "addressInvisible"],
+    ["dock\u00AD7", "addressInvisible"],
+    ["１９２.168.1.20", "addressWide"],
+    ["192。168。1。20", "addressWide"],
+    ["ｄｏｃｋ", "addressWide"],
+    ["http：//dock", "addressWide"],
+    ["[fe80::1%eth0]", "addressZone"],
+    ["fe80::1%eth0", "addressZone"],
+    ["http://[fe80::1%25eth0]:8080", "addressZone"],
+    ["dock\u00A07", "addressCharacters"],
+    ["dock%2f..", "addressUnreadable"],
+  ];
+  for (const [given, name] of special) {
+    it(`says of ${JSON.stringify(given)} what is wrong: ${name}`, () => {
+      const said = readAddress(given);
+      assert.ok("problem" in said);
+      assert.equal(said.problem.phrase, `phrases.${name}`);
+    });
+  }
+
   for (const given of bad) {
     it(`${JSON.stringify(given)} is none`, async () => {
       const said = readAddress(given);
