@@ -95,16 +95,18 @@ export class LogTable {
    */
   async publish(write: WritesLines): Promise<void> {
     this.#asked += 1;
-    const own = this.#asked;
-    const turn = this.#last.then(async () => {
-      if (this.#done < own) {
-        const asked = this.#asked;
-        await this.#publish(write);
-        this.#done = asked;
-      }
-    });
+    const turn = this.#publishAfter(this.#last, this.#asked, write);
     this.#last = turn.catch(() => undefined);
     await turn;
+  }
+
+  async #publishAfter(before: Promise<unknown>, own: number, write: WritesLines): Promise<void> {
+    await before;
+    if (this.#done < own) {
+      const asked = this.#asked;
+      await this.#publish(write);
+      this.#done = asked;
+    }
   }
 
   /**

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { changeDatabase, fillArchive } from "../archive/packages.ts";
-import { bundleVerb, runChild } from "../archive/processes.ts";
+import { type Script, bundleVerb, runChild } from "../archive/processes.ts";
 import { databaseOf } from "../archive/store.ts";
 import { withFolder } from "../media/support.ts";
 
 describe("dimensioner checkpoint", () => {
-  let script = "";
-  let verifyScript = "";
+  let script: Script = "";
+  let verifyScript: Script = "";
   before(async () => {
     script = await bundleVerb("checkpoint");
     verifyScript = await bundleVerb("verify");
