@@ -45,7 +45,8 @@ describe(`hostile texts in the editor of Node-RED ${nodeRedMajor} are shown as t
         replyJson(socket, {
           errorCode: 0,
           errorMessage: text,
-          dimsUnitOfMeasure: text,
+          // A longer unit is none: the answer could not be used.
+          dimsUnitOfMeasure: text.slice(0, 300),
           objectCount: 1,
           measuredObjects: [{ errorCode: 0, length: 1, width: 2, height: 3 }],
         });
