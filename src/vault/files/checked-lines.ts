@@ -9,7 +9,11 @@ import { openPlain } from "../packages/package-files.ts";
 const newline = 0x0a;
 /** Reads and appends; what a link leads to is not written to. */
 const appending =
-  constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+  constants.O_RDWR |
+  constants.O_APPEND |
+  constants.O_CREAT |
+  (constants.O_NOFOLLOW ?? 0) |
+  (constants.O_NONBLOCK ?? 0);
 const readBytes = 1024 * 1024;
 /** The longest line that this package writes; a longer one is damage, and must not fill the memory. */
 const longestLineBytes = 16 * 1024 * 1024;
@@ -62,7 +66,7 @@ export function decodeLine(text: string): unknown {
  * Reads the complete lines of a file from a position on, some at a time, so that the memory does not depend on the size
  * of the file. Each result has the position where they end. Text behind the last newline is not a line.
  */
-async function* readLines(
+export async function* readLines(
   file: ReadFile,
   from: number,
 ): AsyncGenerator<{ lines: readonly string[]; end: number }> {
@@ -153,7 +157,7 @@ export class LogReader {
 }
 
 /** Reads the complete lines of a file from a position on. Nothing if there is no such file. */
-export async function* readFrom(path: string, disk: ReadDisk, from: number): ReturnType<typeof readLines> {
+async function* readFrom(path: string, disk: ReadDisk, from: number): ReturnType<typeof readLines> {
   const file = await openPlain(path, disk);
   if (file === undefined) {
     return;

@@ -1,6 +1,7 @@
 /** Compares the logs of an archive with its packages, and with the logs in the databases of its stores. */
 import type { Row } from "../../database/database.ts";
 import type { LogLine } from "../../database/log-table.ts";
+import { isDimensionerError } from "../../errors/dimensioner-error.ts";
 import type { ArchiveNote, Finding, Unchecked } from "../../model/archive-reports.ts";
 import { manifestFileName } from "../archive-disk.ts";
 import type { CheckParts, SeenPackages } from "../seen-packages.ts";
@@ -29,6 +30,8 @@ interface LogChecks {
 export class LogCheck {
   readonly #parts: Pick<CheckParts, "disk" | "root" | "seen">;
   readonly #logs: { readonly replay: LogReplay; replayed: Replayed }[] = [];
+  /** Logs to which a link leads. */
+  readonly #elsewhere: Finding[] = [];
 
   private constructor(parts: Pick<CheckParts, "disk" | "root" | "seen">) {
     this.#parts = parts;
@@ -37,10 +40,17 @@ export class LogCheck {
   static async begin(parts: Pick<CheckParts, "disk" | "root" | "seen">): Promise<LogCheck> {
     const { root, disk, seen } = parts;
     const check = new LogCheck(parts);
-    for (const store of await storesWithLog(root, disk)) {
-      const replay = new LogReplay(root, store, disk, seen);
-      await replay.readOn();
-      check.#logs.push({ replay, replayed: await resultOf(replay) });
+    try {
+      for (const store of await storesWithLog(root, disk)) {
+        const replay = new LogReplay(root, store, disk, seen);
+        await replay.readOn();
+        check.#logs.push({ replay, replayed: await resultOf(replay) });
+      }
+    } catch (error) {
+      if (!isDimensionerError(error) || error.sentence !== "fileOutside") {
+        throw error;
+      }
+      check.#elsewhere.push({ kind: "log", path: logParts.join("/"), problem: error.message });
     }
     return check;
   }
@@ -55,6 +65,7 @@ export class LogCheck {
     unchecked,
     notes,
   }: LogChecks): AsyncGenerator<Finding, readonly ReplayedLog[]> {
+    yield* this.#elsewhere;
     for (const one of this.#logs) {
       for (const database of databases.filter(({ store }) => store === one.replay.store)) {
         yield* compareWithDatabase(one.replay, database);
@@ -63,6 +74,7 @@ export class LogCheck {
         one.replayed = await resultOf(one.replay);
       }
       yield* one.replayed.findings;
+      notes.push(...(await noteLost(one.replay)));
     }
     if (this.#logs.length === 0) {
       const problem = "whether packages are missing or were added: there is no log of this archive here";
@@ -93,6 +105,15 @@ async function resultOf(replay: LogReplay): Promise<Replayed> {
   }
 }
 
+/** That a log was begun anew: what it does not say may have happened nevertheless. */
+async function noteLost(replay: LogReplay): Promise<ArchiveNote[]> {
+  return (await replay.lost()).map(({ at, packages }) => ({
+    kind: "begun-anew",
+    path: [...logParts, replay.store].join("/"),
+    text: `the log was begun anew at ${at}, with ${packages === 1 ? "the 1 package" : `the ${packages} packages`} that were there: what happened before is not known`,
+  }));
+}
+
 /** Packages that a log says were deleted, and that are there. */
 async function noteKept(seen: SeenPackages): Promise<ArchiveNote[]> {
   const [kept] = await seen.select(
@@ -120,10 +141,10 @@ const unknown = `SELECT seen_order, path, sha256, job FROM seen
 async function* checkUnknown({ seen }: Pick<CheckParts, "seen">): AsyncGenerator<Finding> {
   for await (const row of seen.pages(unknown)) {
     const [path, sha256] = [String(row["path"]), String(row["sha256"])];
-    const [there] = await seen.select("SELECT path, sha256 FROM logged WHERE package_id = ? OR path = ? LIMIT 1", [
-      String(row["job"]),
-      path,
-    ]);
+    const [there] = await seen.select(
+      "SELECT path, sha256 FROM logged WHERE package_id = ? OR path = ? LIMIT 1",
+      [String(row["job"]), path],
+    );
     yield explainUnknown(path, sha256, there);
   }
 }

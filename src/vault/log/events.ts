@@ -20,6 +20,8 @@ const byPerson = { person: v.nullable(text), reason: text };
 const logEvent = v.variant("what", [
   /** The first line. `store`: the ID of the database. */
   v.strictObject({ what: v.literal("begun"), at, store: text }),
+  /** What happened before is not known: the log was lost. `packages`: how many were found, which lines behind this one name. */
+  v.strictObject({ what: v.literal("lost"), at, packages: size, reason: text }),
   /** A worker has opened the store to archive. */
   v.strictObject({ what: v.literal("opened"), at, worker: text, software: text }),
   /** `archived`: the time in its manifest. `supplements`: the SHA-256 of the manifest of the package that it adds to. */
@@ -33,9 +35,21 @@ const logEvent = v.variant("what", [
   v.strictObject({ what: v.literal("held"), at, ...ofPackage, ...byPerson }),
   v.strictObject({ what: v.literal("released"), at, ...ofPackage, ...byPerson }),
   /** `before`: what was archived before this time was to be deleted. */
-  v.strictObject({ what: v.literal("pruned"), at, ...ofPackage, transactionId: v.nullable(text), before: at }),
+  v.strictObject({
+    what: v.literal("pruned"),
+    at,
+    ...ofPackage,
+    transactionId: v.nullable(text),
+    before: at,
+  }),
   /** A package that a line says was pruned has stayed. */
-  v.strictObject({ what: v.literal("kept"), at, ...ofPackage, transactionId: v.nullable(text), reason: text }),
+  v.strictObject({
+    what: v.literal("kept"),
+    at,
+    ...ofPackage,
+    transactionId: v.nullable(text),
+    reason: text,
+  }),
   /** The first `size` lines have this root, and a time stamp in the folder of this name says so; `response`: the SHA-256 of its response. */
   v.strictObject({
     what: v.literal("stamped"),

@@ -78,9 +78,10 @@ export class LogReplay {
 
   /** How many lines there are, if none is missing. */
   async size(): Promise<number> {
-    const [row] = await this.#tables.select("SELECT coalesce(max(n) + 1, 0) AS size FROM lines WHERE store = ?", [
-      this.store,
-    ]);
+    const [row] = await this.#tables.select(
+      "SELECT coalesce(max(n) + 1, 0) AS size FROM lines WHERE store = ?",
+      [this.store],
+    );
     return Number(row?.["size"]);
   }
 
@@ -136,7 +137,10 @@ export class LogReplay {
         noteRoot();
       }
       if (event === undefined) {
-        yield* problems.say("unread", `the line ${n} cannot be read: it was changed, or is from a later version`);
+        yield* problems.say(
+          "unread",
+          `the line ${n} cannot be read: it was changed, or is from a later version`,
+        );
       } else {
         for (const problem of await state.apply(n, event)) {
           yield* problems.say("rule", problem);
@@ -148,6 +152,9 @@ export class LogReplay {
       yield* problems.say("two", `the line ${n} is there twice, and not with the same content`);
     }
     yield* problems.end();
+    for (const path of this.#reader.strays) {
+      yield { kind: "log", path, problem: "this is a link, or no file of a log: it was not read" };
+    }
     const [count] = await this.#tables.select(
       "SELECT count(*) AS pruned FROM logged WHERE store = ? AND pruned_n IS NOT NULL",
       [this.store],
@@ -165,6 +172,18 @@ export class LogReplay {
     return rows.flatMap(({ line }) => {
       const event = readEvent(String(line));
       return event?.what === "stamped" ? [event] : [];
+    });
+  }
+
+  /** When the log was begun anew because it had been lost, each time. */
+  async lost(): Promise<readonly (LogEvent & { readonly what: "lost" })[]> {
+    const rows = await this.#tables.select(
+      `SELECT line FROM lines WHERE store = ? AND line LIKE '%"what":"lost"}' ORDER BY n`,
+      [this.store],
+    );
+    return rows.flatMap(({ line }) => {
+      const event = readEvent(String(line));
+      return event?.what === "lost" ? [event] : [];
     });
   }
 
@@ -260,7 +279,9 @@ class State {
   async #prune(n: number, event: LogEvent & { readonly what: "pruned" }): Promise<readonly string[]> {
     const found = await this.#find(event.package);
     if (found === undefined) {
-      return [`the line ${n} says that ${event.path} was deleted, and no line before says that it was archived`];
+      return [
+        `the line ${n} says that ${event.path} was deleted, and no line before says that it was archived`,
+      ];
     }
     const problems: string[] = [];
     const archived = String(found["archived"]);
@@ -289,7 +310,10 @@ class State {
     return false;
   }
 
-  async #unknown(n: number, event: LogEvent & { readonly path: string; readonly package: string }): Promise<readonly string[]> {
+  async #unknown(
+    n: number,
+    event: LogEvent & { readonly path: string; readonly package: string },
+  ): Promise<readonly string[]> {
     return (await this.#find(event.package)) === undefined
       ? [`the line ${n} is about ${event.path}, and no line before says that it was archived`]
       : [];
@@ -332,7 +356,11 @@ class Problems {
   *end(): Generator<Finding> {
     for (const count of this.#counts.values()) {
       if (count > mostSaid) {
-        yield { kind: "log", path: this.#path, problem: `and ${count - mostSaid} more lines of the log like these` };
+        yield {
+          kind: "log",
+          path: this.#path,
+          problem: `and ${count - mostSaid} more lines of the log like these`,
+        };
       }
     }
   }
