@@ -44,6 +44,9 @@ export class LogTable {
   /** All own lines with smaller numbers are beside the packages, and the database knows it of those below `noted`. */
   #published: number | undefined;
   #noted = 0;
+  /** What runs behind the publishing, and how many lines there were when it last began. */
+  #tidying: Promise<void> | undefined;
+  #tidiedAt = 0;
 
   /** `store`: the ID of the database. `writer`: nothing else writes lines by this name at the same time. */
   constructor(database: Pick<Database, "transaction">, store: string, writer: string) {
@@ -128,9 +131,41 @@ export class LogTable {
     }
   }
 
+  /**
+   * Begins some work on what is beside the packages, when so many lines were published since it last began; nothing waits for it but
+   * `close`. It may fail, and says whether it is worth being tried again later.
+   */
+  tidyAfter(lines: number, work: (published: number) => Promise<boolean>): void {
+    const published = this.#published ?? 0;
+    if (this.#tidying === undefined && published - this.#tidiedAt >= lines) {
+      this.#tidiedAt = published;
+      this.#tidying = this.#tidy(published, work);
+    }
+  }
+
+  async #tidy(published: number, work: (published: number) => Promise<boolean>): Promise<void> {
+    try {
+      const isUseful = await work(published);
+      this.#tidiedAt = isUseful ? published : Infinity;
+    } catch {
+      // The lines are beside the packages as they are.
+    } finally {
+      this.#tidying = undefined;
+    }
+  }
+
+  /** The lines from a number up to another one, which is not included. */
+  async lines(first: number, end: number): Promise<LogLine[]> {
+    const [rows = []] = await this.#database.transaction([
+      { sql: "SELECT n, line FROM log WHERE n >= ? AND n < ? ORDER BY n", values: [first, end] },
+    ]);
+    return rows.map(lineOf);
+  }
+
   /** To be called before the database is closed: fewer lines are put beside the packages again by the next process then. */
   async close(): Promise<void> {
     await this.#last;
+    await this.#tidying;
     if (this.#published !== undefined && this.#published > this.#noted) {
       await this.#note(this.#writer, this.#published).catch(() => undefined);
     }
@@ -181,6 +216,32 @@ export class LogTable {
       },
     ]);
   }
+}
+
+/**
+ * The statements that add lines in one go, behind `lockLog`. They are the writer's, and have still to be put beside the packages:
+ * `publishLeft` does it.
+ */
+export function appendLines(writer: string, lines: readonly NewLine[]): Statement[] {
+  const rows = lines.map((_, index) => `((SELECT size FROM log_head) + ${index}, ?, ?, ?, ?, ?, ?)`);
+  return [
+    {
+      sql: "INSERT INTO log_writers (writer, published) SELECT ?, size FROM log_head WHERE 1 = 1 ON CONFLICT (writer) DO NOTHING",
+      values: [writer],
+    },
+    {
+      sql: `INSERT INTO log (n, what, package_id, sha256, transaction_id, writer, line) VALUES ${rows.join(", ")}`,
+      values: lines.flatMap(({ what, packageId, sha256, transactionId, line }) => [
+        what,
+        packageId,
+        sha256,
+        transactionId,
+        writer,
+        line,
+      ]),
+    },
+    { sql: "UPDATE log_head SET size = size + ?", values: [lines.length] },
+  ];
 }
 
 /** Reads a row of the log. */

@@ -16,10 +16,10 @@ export interface OwnRequest {
 export interface ToolRequest {
   /**
    * `read`: changes nothing, neither in the file nor beside it, as long as its log is empty. `write`: writes while its
-   * owner may be writing too. `lock`: only prevents all others from opening it. `temporary`: a private one, on the disk
-   * when it is large.
+   * owner may be writing too. `build`: fills one that nobody uses yet, in a single transaction that the caller ends. `lock`:
+   * only prevents all others from opening it. `temporary`: a private one, on the disk when it is large.
    */
-  readonly as: "lock" | "read" | "temporary" | "write";
+  readonly as: "build" | "lock" | "read" | "temporary" | "write";
   /** The database's file; for a temporary one its name in errors. */
   readonly file: string;
 }

@@ -6,12 +6,13 @@ import type { Row, Statement } from "./database.ts";
 import { describeOpenFailure, resultCodeOf, resultCodes } from "./sqlite-errors.ts";
 import { allRows } from "./sqlite-file.ts";
 import type { Failure, ToolRequest, TransactionRequest, TransactionResult } from "./sqlite-messages.ts";
-import { SqliteLock } from "./sqlite-open.ts";
+import { SqliteLock, isNoFile } from "./sqlite-open.ts";
 
 interface Open {
   readonly database: DatabaseSync;
   readonly prepared: Map<string, StatementSync>;
-  readonly begin: "BEGIN" | "BEGIN IMMEDIATE";
+  /** How a transaction begins; undefined if everything is one transaction, which was begun. */
+  readonly begin: "BEGIN" | "BEGIN IMMEDIATE" | undefined;
   /** The state of the file when it was opened as immutable; undefined if it was not. */
   readonly unchanged: string | undefined;
 }
@@ -36,6 +37,9 @@ export class ToolFile {
   static open(request: ToolRequest): ToolFile | Failure {
     const file = new ToolFile(request);
     try {
+      if (isNoFile(request.file)) {
+        return { reason: "foreign" };
+      }
       file.#run([]);
       return file;
     } catch (error) {
@@ -91,11 +95,13 @@ export class ToolFile {
       database,
       unchanged,
       prepared: new Map(),
-      begin: as === "write" ? "BEGIN IMMEDIATE" : "BEGIN",
+      begin: as === "write" ? "BEGIN IMMEDIATE" : as === "build" ? undefined : "BEGIN",
     });
     switch (as) {
       case "temporary":
         return opened(new DatabaseSync(""));
+      case "build":
+        return opened(openToBuild(file));
       case "write":
         statSync(file);
         return opened(new DatabaseSync(file, { timeout: busyTimeoutMs }));
@@ -131,6 +137,24 @@ export class ToolFile {
   }
 }
 
+/**
+ * Each page is written once, when it is full: there is no log, and one transaction. A file whose building was interrupted is
+ * of no use.
+ */
+function openToBuild(file: string): DatabaseSync {
+  statSync(file);
+  const database = new DatabaseSync(file);
+  try {
+    database.exec(
+      "PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -64000; PRAGMA temp_store = MEMORY; BEGIN",
+    );
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
 /** Changes with each change of the file; undefined while its log is not empty. */
 function stateOf(file: string): string | undefined {
   const { size, mtimeNs, ino } = statSync(file, { bigint: true });
@@ -142,13 +166,18 @@ function transact(
   { database, prepared, begin }: Open,
   statements: readonly Statement[],
 ): readonly (readonly Row[])[] {
-  database.exec(begin);
-  try {
-    const rows = statements.map(({ sql, values = [] }) => {
+  const run = (): readonly (readonly Row[])[] =>
+    statements.map(({ sql, values = [] }) => {
       const statement = prepared.get(sql) ?? database.prepare(sql);
       prepared.set(sql, statement);
       return allRows(statement, values);
     });
+  if (begin === undefined) {
+    return run();
+  }
+  database.exec(begin);
+  try {
+    const rows = run();
     database.exec("COMMIT");
     return rows;
   } catch (error) {

@@ -1079,6 +1079,26 @@ const stores = {
     text: "Nothing was deleted: the database of the store has to be specified, or its store file. It says what is due, and each deletion has to be in its log.",
     hint: "dimensioner prune --help shows both ways.",
   },
+  rebuildNoLog: {
+    code: "ERR_STORE",
+    text: "There is no log beside the packages in __path__, so it is not known which packages were archived, held and deleted. Restore the folder .dimensioner-archive/log from a backup or a copy. Only if it is lost for good, begin a new one with --new-log.",
+    hint: "A new log does not know what happened before it.",
+  },
+  rebuildWhichLog: {
+    code: "ERR_STORE",
+    text: "The logs of these stores lie beside the packages in __path__: __value__. Nothing was changed. Specify with --log from which one the database __name__ is to be made. A database that is whole can only be completed from the log of its own store.",
+    hint: "Each store has a log and a database of its own.",
+  },
+  rebuildHasLog: {
+    code: "ERR_STORE",
+    text: "There is a log, beside the packages in __path__ or in the database __name__. Nothing was changed. Run the command without --new-log.",
+    hint: "A new log is only for packages whose log was lost.",
+  },
+  copyFolder: {
+    code: "ERR_CONFIG",
+    text: "The packages in __name__ cannot be copied to __path__. Nothing was copied. Choose a folder outside of them that is empty, or to which they were copied before.",
+    hint: "The folder is created if only its last part is missing.",
+  },
   logDiffers: {
     code: "ERR_STORE",
     text: "The log beside the packages (__path__) and the one in the database differ at line __count__. Nothing is archived. Run dimensioner verify with the database to see what was changed.",

@@ -65,7 +65,10 @@ export const pruneArguments = {
 
 export const rebuildArguments = {
   folder: aText,
-  options: anObject({ ...archiveOptions, database: aText, onNotIndexed: aFunction }, ["database"]),
+  options: anObject(
+    { ...archiveOptions, database: aText, log: aText, newLog: trueOrFalse, onNotIndexed: aFunction },
+    ["database"],
+  ),
 };
 
 const findOptions = {

@@ -64,10 +64,13 @@ export interface Unchecked {
 export interface ArchiveNote {
   readonly kind:
     | "aside"
-    | "earlier-version"
+    | "begun-anew"
     | "kept-here"
+    | "log"
     | "neighbours"
     | "not-known"
+    | "not-there"
+    | "other-log"
     | "other-folder"
     | "timestamp"
     | "trash"
@@ -152,7 +155,7 @@ export interface PruneReport {
 
 /** Something that a rebuild could not put into the index. */
 export interface NotIndexed {
-  readonly kind: "archive" | "copy" | "damaged" | "refused" | "unreadable";
+  readonly kind: "archive" | "damaged" | "log" | "refused" | "unknown" | "unreadable";
   /** Below the folder of packages, with slashes. */
   readonly path: string;
   /** A sentence for people. */
@@ -174,7 +177,7 @@ export interface RebuildReport {
   readonly notes: readonly ArchiveNote[];
 }
 
-/** Something that could not be copied to a bucket. */
+/** Something that could not be copied. */
 export interface NotCopied {
   /** Below the folder of packages, with slashes. */
   readonly path: string;
@@ -184,15 +187,18 @@ export interface NotCopied {
 
 /** The result of copying packages to a bucket. */
 export interface CopyReport {
-  /** Packages that are in the bucket now and were not before. */
+  /** Packages that are in the copy now and were not before, or not as they were archived. */
   readonly copied: number;
   /** Packages that an earlier run had copied. */
   readonly alreadyThere: number;
   /** Each of them was given to `onNotCopied`. */
   readonly failed: number;
-  /** Sent to the bucket. */
+  /** Written to the copy. */
   readonly bytes: number;
-  /** Uploads of earlier runs that were never completed, and were ended now; null if the store does not list them. */
+  /**
+   * What earlier runs that were interrupted had begun more than a day ago, and was removed now: uploads to a bucket, or folders; null if the
+   * object store does not list them.
+   */
   readonly endedUploads: number | null;
 }
 
@@ -248,6 +254,10 @@ export interface PruneArchiveOptions extends ArchiveOptions {
 export interface RebuildIndexOptions extends ArchiveOptions {
   /** The database's file. */
   readonly database: string;
+  /** The ID of the store whose log is used, where there are several beside the packages. */
+  readonly log?: string | undefined;
+  /** Begins a new log where the one beside the packages was lost: with the packages that are there, of which nothing else is known. */
+  readonly newLog?: boolean | undefined;
   /** What could not be put into the index; a promise is waited for. */
   readonly onNotIndexed?: ((one: NotIndexed) => unknown) | undefined;
 }

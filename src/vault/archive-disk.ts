@@ -152,6 +152,34 @@ export async function namesIn(folder: string, disk: Pick<ReadDisk, "readdir">): 
   }
 }
 
+/**
+ * The names in a folder of the archive's own one, which is named by its parts; none if there is no such folder. `root` has no links in it.
+ * Throws ERR_FILE if a link is on the way, which could lead anywhere.
+ */
+export async function namesInState(
+  root: string,
+  parts: readonly string[],
+  disk: Pick<ReadDisk, "readdir" | "realpath">,
+): Promise<string[]> {
+  const folder = join(root, stateFolderName, ...parts);
+  const real = await disk.realpath(folder).catch((error: unknown) => {
+    if (isAbsent(error)) {
+      return null;
+    }
+    if (systemCode(error) === "ELOOP") {
+      return undefined;
+    }
+    throw error;
+  });
+  if (real === null) {
+    return [];
+  }
+  if (real !== folder) {
+    throw fileError("fileOutside", folder, diskFacts);
+  }
+  return await namesIn(folder, disk);
+}
+
 export async function exists(path: string, disk: Pick<ReadDisk, "lstat">): Promise<boolean> {
   try {
     await disk.lstat(path);

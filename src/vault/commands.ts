@@ -81,9 +81,9 @@ export async function pruneArchive(
 
 export async function rebuildIndex(
   folder: string | FilesLocation,
-  { database, onNotIndexed, onProgress, signal }: RebuildIndexOptions,
+  { database, log, newLog, onNotIndexed, onProgress, signal }: RebuildIndexOptions,
 ): Promise<RebuildReport> {
-  const rebuild = new Rebuild(folder, { database, signal });
+  const rebuild = new Rebuild(folder, { database, log, isLogNew: newLog, signal });
   await watched("rebuild", rebuild, { onProgress, signal }, async (one) => {
     await onNotIndexed?.(one);
   });

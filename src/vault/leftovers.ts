@@ -6,7 +6,6 @@ import { isDimensionerError } from "../errors/dimensioner-error.ts";
 import type { ArchiveNote, PrunedPackage } from "../model/archive-reports.ts";
 import {
   type ReadDisk,
-  exists,
   holdName,
   isAbsent,
   manifestFileName,
@@ -36,11 +35,11 @@ import {
 export const stagedFileName = /^[0-9a-f]{64}$/;
 
 /**
- * Finds what the state folder of an archive contains besides the log of deleted packages: work on open jobs, by store,
- * and folders that were moved aside. `known` is the only store that still has a database; undefined if that is not
- * known.
+ * Finds what the state folder of an archive contains besides logs and time stamps: work on open jobs, by store,
+ * and folders that were moved aside. `lost`: the store whose
+ * database was lost.
  */
-export async function findLeftovers(root: string, disk: ReadDisk, known?: string): Promise<ArchiveNote[]> {
+export async function findLeftovers(root: string, disk: ReadDisk, lost?: string): Promise<ArchiveNote[]> {
   const state = join(root, stateFolderName);
   const notes: ArchiveNote[] = [];
   let staged = 0;
@@ -52,9 +51,9 @@ export async function findLeftovers(root: string, disk: ReadDisk, known?: string
     staged += names.some((name) => stagedFileName.test(name)) ? 1 : 0;
     if (jobs > 0) {
       const text = `the media of ${count(jobs, "open job")} of the store ${store} are here; ${
-        known === undefined || known === store
-          ? "Node-RED continues with them as long as it has the database of that store"
-          : "only the database of that store knows which jobs they belong to"
+        store === lost
+          ? "only the lost database knew which jobs they belong to"
+          : "Node-RED continues with them as long as it has the database of that store"
       }`;
       notes.push({ kind: "work", path: `${stateFolderName}/${workFolderName}/${store}`, text });
     }
@@ -65,17 +64,12 @@ export async function findLeftovers(root: string, disk: ReadDisk, known?: string
   }
   for (const [name, kind, text] of [
     ["aside", "aside", "moved aside: it belongs to no open job. Check whether it is needed, then delete it"],
-    ["given-up", "earlier-version", "media of jobs that version 0.1 gave up"],
     ["trash", "trash", "deleted packages that the next dimensioner prune removes, unless they are on hold"],
   ] as const) {
     const entries = (await foldersIn(join(state, name), disk)).length;
     if (entries > 0) {
       notes.push({ kind, path: `${stateFolderName}/${name}`, text: `${count(entries, "folder")}: ${text}` });
     }
-  }
-  if (await exists(join(state, "journal.jsonl"), disk)) {
-    const text = "the journal of version 0.1, which is no longer used and can be deleted";
-    notes.push({ kind: "earlier-version", path: `${stateFolderName}/journal.jsonl`, text });
   }
   return notes;
 }

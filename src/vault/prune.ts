@@ -11,7 +11,7 @@ import { entryOf } from "./log/events.ts";
 import type { BucketFiles } from "./files/bucket-files.ts";
 import { removeLeftover } from "./leftovers.ts";
 import { isPruned, notHeld, prunedOf } from "./log/log-state.ts";
-import { publishLog, readyLog } from "./log/open-log.ts";
+import { publishLeftLog, publishLog, readyLog } from "./log/open-log.ts";
 import type { OpenedPlace } from "./open-place.ts";
 import type { FoundManifest } from "./packages/package-files.ts";
 import { inParallel, loadManifestWithin, sayRetained, straysIn } from "./walk.ts";
@@ -112,7 +112,12 @@ export class Pruning {
   }
 
   async *#pruneStore(store: OpenStore): AsyncGenerator<PrunedPackage> {
-    const { signal } = this.#options;
+    const { signal, isDryRun } = this.#options;
+    if (!isDryRun) {
+      const log = { table: store.log, files: this.#place.files };
+      await readyLog(log, store.database);
+      await publishLeftLog(log);
+    }
     for await (const rows of this.#due(store.database)) {
       for (let from = 0; from < rows.length;) {
         signal?.throwIfAborted();
@@ -202,6 +207,17 @@ export class Pruning {
       }
     } finally {
       await this.#forget(store, [...settled]);
+      // A bucket that fails ends the run.
+      const left = toDelete.filter((one) => !settled.has(one));
+      await this.#takeBackLeft(store, left).catch(() => undefined);
+    }
+  }
+
+  async #takeBackLeft(store: OpenStore, packages: readonly Due[]): Promise<void> {
+    for (const one of packages) {
+      if ((await this.#load(one)) !== "none") {
+        await this.#takeBack(store, one, "the run ended before");
+      }
     }
   }
 
@@ -209,9 +225,6 @@ export class Pruning {
   async #note({ database, log }: OpenStore, packages: readonly Due[]): Promise<ReadonlySet<string>> {
     if (packages.length === 0) {
       return new Set();
-    }
-    if (!this.#options.isDryRun) {
-      await readyLog({ table: log, files: this.#place.files }, database);
     }
     const at = new Date().toISOString();
     const before = this.#before;

@@ -1,47 +1,67 @@
 import { chown, link, lstat, open, realpath, rename, rm, stat } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
 import { dirname, resolve } from "node:path";
-import type { Database, Statement } from "../database/database.ts";
+import { type Database, type Row, type Statement, lockLog } from "../database/database.ts";
+import { LogTable, appendLines } from "../database/log-table.ts";
 import { isPostgresUrl, readPostgresUrl } from "../database/postgres-address.ts";
 import { PostgresDatabase } from "../database/postgres-database.ts";
 import { migrations } from "../database/schema.ts";
 import { failureError, systemError } from "../database/sqlite-failures.ts";
 import { StoreDatabase, identifyStore } from "../database/store-databases.ts";
-import { ToolThread } from "../database/tool-database.ts";
+import { type ToolDatabase, ToolThread } from "../database/tool-database.ts";
 import { DimensionerError, isDimensionerError } from "../errors/dimensioner-error.ts";
+import type { SentenceKey } from "../errors/sentences.ts";
 import { systemCode } from "../media/disk.ts";
 import { syncFolder } from "../media/place-file.ts";
 import type { ArchiveNote, ArchiveProgress, NotIndexed, RebuildReport } from "../model/archive-reports.ts";
-import { diskFacts, exists, manifestFileName, plainDisk } from "./archive-disk.ts";
+import { diskFacts, exists, plainDisk } from "./archive-disk.ts";
 import type { FilesLocation } from "./files-location.ts";
 import { IndexReader, isFolder } from "./index-reader.ts";
 import { findLeftovers } from "./leftovers.ts";
+import { type LogEvent, entryOf, readEvent } from "./log/events.ts";
+import { lastLines, logParts, storesWithLog } from "./log/log-files.ts";
+import { wasPruned } from "./log/log-state.ts";
+import { type OpenedLog, catchUp, publishLeftLog, putBack, readWholeLog } from "./log/open-log.ts";
+import { LogReplay, replaySchema } from "./log/replay.ts";
 import { type OpenedPlace, openPlace } from "./open-place.ts";
 import { keepMs, measurementOf, noteTransaction } from "./packages/known-measurements.ts";
-import { type Manifest, filesOf } from "./packages/manifest.ts";
-import { PackageIndex, indexPackage } from "./packages/package-index.ts";
+import { filesOf } from "./packages/manifest.ts";
+import { insertPackages, rowOfPackage } from "./packages/package-index.ts";
 import { keysOfManifest } from "./packages/package-keys.ts";
-import {
-  type WalkEntry,
-  type WalkedPackage,
-  damagedManifest,
-  loadManifestWithin,
-  walkPackages,
-} from "./walk.ts";
+import { type WalkEntry, type WalkedPackage, damagedManifest, walkPackages } from "./walk.ts";
 
 export interface RebuildOptions {
   /** The database's file, or the address of a PostgreSQL database. */
   readonly database: string;
+  /** The ID of the store whose log is used, where there are several. */
+  readonly log?: string | undefined;
+  /** Whether a new log is begun, because the one beside the packages was lost. */
+  readonly isLogNew?: boolean | undefined;
   /** Aborting ends the run between two packages with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
 const unknowable =
   "only the lost database knew which jobs were open, which webhook records no flow had handled, and which transactions had been handled";
+const facts = { surface: "store", operation: "rebuild" } as const;
+
+/** Where the rows of a run go, and which log they agree with. */
+interface Target {
+  readonly place: OpenedPlace;
+  readonly database: Pick<Database, "transaction">;
+  /** The ID of the store. */
+  readonly store: string;
+  /** Whether the database has no rows of packages yet. */
+  readonly isEmpty: boolean;
+  /** Whether each package that is found gets a line in the log, which was lost. */
+  readonly isLogNew: boolean;
+}
 
 /**
- * Adds all packages of a folder to the index of a store's database. If the database is missing or damaged, a new one is
- * created: it gets its name only when it is complete, and the damaged one is moved aside. In an intact database only
- * the index is completed. Packages are only read. It may be aborted and started again at any time.
+ * Makes the database of a store from the log beside its packages and from the packages, never the log from packages. If the database is
+ * missing or damaged, a new one is created: it gets its name only when it is complete, and the damaged one is moved aside. Of one that is
+ * whole, the log and the index are completed, and what does not differ is not written. Packages are only read. It may be aborted and
+ * started again at any time.
  */
 export class Rebuild {
   readonly #folder: string | FilesLocation;
@@ -76,7 +96,7 @@ export class Rebuild {
 
   /**
    * Yields what could not be indexed. Throws ERR_CONFIG or ERR_FILE (no such folder, no folder of packages, denied), or
-   * ERR_STORE: the database is in use, of a newer version, of another folder, or of another application.
+   * ERR_STORE: the database is in use, of a newer version, of another folder, of another application, or of another log; or there is no log.
    */
   async *run(): AsyncGenerator<NotIndexed> {
     const place = await openPlace(this.#folder, this.#options);
@@ -98,10 +118,14 @@ export class Rebuild {
         if (await isWholeDatabase(file, place.key, thread)) {
           // The owner of an intact database takes the lock itself.
           await lock.close();
-          yield* this.#complete(place, file);
+          const database = await StoreDatabase.open({ file });
+          try {
+            yield* this.#complete(place, database, { store: database.storeId, name: file });
+          } finally {
+            await database.close();
+          }
         } else {
-          const fresh = await beginDatabase(file);
-          yield* this.#make(place, fresh);
+          yield* this.#make(place, file, thread);
         }
       } finally {
         await lock.close();
@@ -116,41 +140,88 @@ export class Rebuild {
     const address = readPostgresUrl(url);
     const database = await PostgresDatabase.open({ address, migrations, access: "create" });
     try {
-      const { folder } = await identifyStore(database);
+      const { folder, storeId } = await identifyStore(database);
       const isOther = folder !== null && !(await isFolder(folder, place.key));
-      if (isOther && !(await holdsNewest(place, database))) {
-        throw otherFolderError(address.name, folder);
+      // After a move, the log lies beside the packages as before.
+      if (isOther && !(await storesWithLog(place.root, place.disk)).includes(storeId)) {
+        throw new DimensionerError("storeOtherFolder", facts, { path: address.name, name: folder });
       }
       this.#made = { isNew: database.isNew, movedTo: null };
-      await database.transaction([{ sql: "UPDATE store SET folder = ?", values: [place.key] }]);
-      yield* this.#putAll(place, database);
-      this.#notes.push(...(await findLeftovers(place.root, place.disk)));
+      yield* this.#complete(place, database, { store: storeId, name: address.name });
+      await database.transaction([
+        {
+          sql: "UPDATE store SET folder = ? WHERE folder IS NULL OR folder <> ?",
+          values: [place.key, place.key],
+        },
+      ]);
     } finally {
       await database.close();
     }
   }
 
-  async *#complete(place: OpenedPlace, file: string): AsyncGenerator<NotIndexed> {
-    const database = await StoreDatabase.open({ file });
-    try {
-      yield* this.#putAll(place, database);
-      this.#notes.push(...(await findLeftovers(place.root, place.disk)));
-    } finally {
-      await database.close();
+  /** Completes a database that is whole. */
+  async *#complete(
+    place: OpenedPlace,
+    database: Pick<Database, "transaction">,
+    own: { readonly store: string; readonly name: string },
+  ): AsyncGenerator<NotIndexed> {
+    const [[first] = [], [state = {}] = []] = await database.transaction([
+      { sql: "SELECT line FROM log WHERE n = 1" },
+      { sql: "SELECT size, (SELECT count(*) FROM packages) AS packages FROM log_head" },
+    ]);
+    const isEmpty = state["size"] === 0 && state["packages"] === 0;
+    const log = isEmpty
+      ? await this.#chooseLog(place, own)
+      : await this.#checkLog(place, own, readEvent(String(first?.["line"]))?.what === "lost");
+    if (log.store !== own.store) {
+      await database.transaction([{ sql: "UPDATE store SET store_id = ?", values: [log.store] }]);
     }
+    const opened = {
+      table: new LogTable(database, log.store, `rebuild-${randomUUID()}`),
+      files: place.files,
+    };
+    if (isEmpty && !log.isNew) {
+      yield* this.#ofLog(readWholeLog(opened, database), log.store);
+    } else if (!log.isNew) {
+      await catchUp(opened, database);
+    }
+    yield* this.#putAll({ place, database, store: log.store, isEmpty, isLogNew: log.isNew });
+    if (!isEmpty || log.isNew) {
+      yield* this.#putBack(opened, database, log.isNew);
+    }
+    this.#notes.push(...(await findLeftovers(place.root, place.disk)));
   }
 
-  async *#make(place: OpenedPlace, fresh: NewDatabase): AsyncGenerator<NotIndexed> {
-    const { storeId } = fresh.database;
+  async *#make(place: OpenedPlace, file: string, thread: ToolThread): AsyncGenerator<NotIndexed> {
+    const log = await this.#chooseLog(place, { store: randomUUID(), name: file });
+    const fresh = await beginDatabase(file, thread);
     let isWhole = false;
+    const { database } = fresh;
     try {
-      await fresh.database.transaction([{ sql: "UPDATE store SET folder = ?", values: [place.key] }]);
-      yield* this.#putAll(place, fresh.database);
+      await database.transaction([
+        { sql: "UPDATE store SET store_id = ?, folder = ?", values: [log.store, place.key] },
+      ]);
+      if (!log.isNew) {
+        const table = new LogTable(database, log.store, "");
+        yield* this.#ofLog(readWholeLog({ table, files: place.files }, database), log.store);
+      }
+      await fresh.index("log");
+      yield* this.#putAll({ place, database, store: log.store, isEmpty: true, isLogNew: log.isNew });
+      await fresh.index();
       isWhole = true;
     } finally {
       await (isWhole ? this.#finish(fresh) : fresh.discard());
     }
-    this.#notes.push(...(await findLeftovers(place.root, place.disk, storeId)));
+    if (log.isNew) {
+      const written = await thread.open({ as: "write", file });
+      try {
+        const table = new LogTable(written, log.store, `rebuild-${randomUUID()}`);
+        yield* this.#putBack({ table, files: place.files }, written, true);
+      } finally {
+        await written.close();
+      }
+    }
+    this.#notes.push(...(await findLeftovers(place.root, place.disk, log.store)));
   }
 
   async #finish(fresh: NewDatabase): Promise<void> {
@@ -159,24 +230,123 @@ export class Rebuild {
     this.#notes.push({ kind: "not-known", path: movedTo ?? fresh.file, text: unknowable });
   }
 
-  async *#putAll({ root, disk }: OpenedPlace, database: Database): AsyncGenerator<NotIndexed> {
-    const writer = new IndexWriter({ root, disk }, database);
-    for await (const entry of walkPackages(root, root, disk)) {
-      this.#options.signal?.throwIfAborted();
-      const problems = entry.kind === "package" ? await writer.put(entry) : explain(entry);
-      if (entry.kind === "package") {
-        this.#packages += 1;
-        this.#bytes += filesOf(entry.manifest).reduce((sum, { bytes }) => sum + bytes, 0);
-      }
-      yield* this.#counted(problems);
+  /** Which log a database that has none yet is made from. Throws ERR_STORE where that is not known. */
+  async #chooseLog(
+    { root, disk, location }: OpenedPlace,
+    own: { readonly store: string; readonly name: string },
+  ): Promise<{ readonly store: string; readonly isNew: boolean }> {
+    const stores = await storesWithLog(root, disk);
+    const { log, isLogNew = false } = this.#options;
+    if (isLogNew && stores.length > 0) {
+      throw refuse("rebuildHasLog", { path: location, name: own.name });
     }
-    yield* this.#counted(await writer.write());
-    this.#options.signal?.throwIfAborted();
+    if (isLogNew) {
+      return { store: own.store, isNew: true };
+    }
+    if (stores.length === 0) {
+      throw refuse("rebuildNoLog", { path: location });
+    }
+    const [only = "", ...more] = stores;
+    const store = log ?? (stores.includes(own.store) || more.length > 0 ? own.store : only);
+    if (!stores.includes(store)) {
+      throw await whichLog({ root, disk, location }, stores, own.name);
+    }
+    return { store, isNew: false };
   }
 
-  *#counted(problems: readonly NotIndexed[]): Generator<NotIndexed> {
+  /** The log of a database that has one. It may be a new one, whose beginning was interrupted. */
+  async #checkLog(
+    { root, disk, location }: OpenedPlace,
+    { store, name }: { readonly store: string; readonly name: string },
+    isLost: boolean,
+  ): Promise<{ readonly store: string; readonly isNew: boolean }> {
+    const { log, isLogNew = false } = this.#options;
+    const stores = await storesWithLog(root, disk);
+    if (log !== undefined && log !== store) {
+      throw await whichLog({ root, disk, location }, stores, name);
+    }
+    if (isLogNew && (stores.length > 0 || !isLost)) {
+      throw refuse("rebuildHasLog", { path: location, name });
+    }
+    return { store, isNew: isLogNew };
+  }
+
+  async *#putAll(target: Target): AsyncGenerator<NotIndexed> {
+    const { root, disk } = target.place;
+    const writer = new IndexWriter(target);
+    try {
+      if (target.isLogNew) {
+        await this.#beginLog(target);
+      }
+      for await (const entry of walkPackages(root, root, disk)) {
+        this.#options.signal?.throwIfAborted();
+        if (entry.kind === "package") {
+          yield* this.#counted(await writer.put(entry));
+        } else {
+          yield* this.#counted({ listed: [], problems: explain(entry) });
+        }
+      }
+      yield* this.#counted(await writer.write());
+      this.#options.signal?.throwIfAborted();
+      this.#notes.push(...(await writer.end()));
+    } finally {
+      await writer.close();
+    }
+  }
+
+  /** The first lines of a new log. One that was interrupted has them. */
+  async #beginLog({ place: { root, disk }, database, store }: Target): Promise<void> {
+    let packages = 0;
+    for await (const entry of walkPackages(root, root, disk)) {
+      this.#options.signal?.throwIfAborted();
+      packages += Number(entry.kind === "package");
+    }
+    const [[head] = []] = await database.transaction([{ sql: "SELECT size FROM log_head" }]);
+    if (head?.["size"] === 0) {
+      const at = new Date().toISOString();
+      const reason = "there was no log beside the packages";
+      const lines = [entryOf({ what: "begun", at, store }), entryOf({ what: "lost", at, packages, reason })];
+      await database.transaction([lockLog, ...appendLines(newLogWriter, lines)]);
+    }
+    this.#notes.push({
+      kind: "begun-anew",
+      path: [...logParts, store].join("/"),
+      text: "a new log was begun with the packages that are here: what happened before is not known",
+    });
+  }
+
+  async *#putBack(
+    log: OpenedLog,
+    database: Pick<Database, "transaction">,
+    isNew: boolean,
+  ): AsyncGenerator<NotIndexed> {
+    await publishLeftLog(log);
+    const { store } = log.table;
+    const count = yield* this.#ofLog(putBack(log, database), store);
+    if (count > 0 && !isNew) {
+      const said = count === 1 ? "1 line that was" : `${count} lines that were`;
+      const text = `${said} only in the database are beside the packages again`;
+      this.#notes.push({ kind: "log", path: [...logParts, store].join("/"), text });
+    }
+  }
+
+  async *#ofLog<T>(problems: AsyncGenerator<string, T>, store: string): AsyncGenerator<NotIndexed, T> {
+    for (;;) {
+      const next = await problems.next();
+      if (next.done === true) {
+        return next.value;
+      }
+      this.#notIndexed += 1;
+      yield { kind: "log", path: [...logParts, store].join("/"), problem: next.value };
+    }
+  }
+
+  *#counted({ listed, problems }: Written): Generator<NotIndexed> {
     this.#notIndexed += problems.length;
-    this.#packages -= problems.filter(({ kind }) => kind === "copy" || kind === "refused").length;
+    this.#packages += listed.length;
+    for (const { manifest } of listed) {
+      this.#bytes += filesOf(manifest).reduce((sum, { bytes }) => sum + bytes, 0);
+    }
     yield* problems;
   }
 
@@ -190,6 +360,31 @@ export class Rebuild {
       throw systemError(file, error);
     });
   }
+}
+
+/** Who has written the lines of a log that was begun anew. */
+const newLogWriter = "rebuild";
+
+function refuse(
+  sentence: SentenceKey,
+  values: ConstructorParameters<typeof DimensionerError>[2],
+): DimensionerError {
+  return new DimensionerError(sentence, facts, values);
+}
+
+/** The error for a database that cannot be made from a log. `stores`: those that have one beside the packages. */
+async function whichLog(
+  { root, disk, location }: Pick<OpenedPlace, "disk" | "location" | "root">,
+  stores: readonly string[],
+  name: string,
+): Promise<DimensionerError> {
+  const said = await Promise.all(
+    stores.map(async (store) => {
+      const [last] = (await lastLines(root, store, disk)).toSorted((one, other) => other.n - one.n);
+      return `${store} (${readEvent(last?.line ?? "")?.at ?? "-"})`;
+    }),
+  );
+  return refuse("rebuildWhichLog", { path: location, value: said.join(", ") || "-", name });
 }
 
 /**
@@ -208,7 +403,7 @@ async function isWholeDatabase(file: string, key: string, thread: ToolThread): P
       const { folder } = index;
       const isOther = folder !== null && !(await isFolder(folder, key));
       if (isOther && (await index.count("")).packages > 0) {
-        throw otherFolderError(file, folder);
+        throw new DimensionerError("storeOtherFolder", facts, { path: file, name: folder });
       }
       return true;
     } finally {
@@ -220,21 +415,6 @@ async function isWholeDatabase(file: string, key: string, thread: ToolThread): P
     }
     throw error;
   }
-}
-
-/** Whether a folder contains the newest package that an index lists, as after a move of all packages. */
-async function holdsNewest({ root, disk }: OpenedPlace, database: Database): Promise<boolean> {
-  const newest = await new PackageIndex(database).last();
-  if (newest === undefined) {
-    return true;
-  }
-  const found = await loadManifestWithin(root, `${newest.path}/${manifestFileName}`, disk);
-  return typeof found === "object" && found.sha256 === newest.sha256;
-}
-
-function otherFolderError(path: string, folder: string): DimensionerError {
-  const facts = { surface: "store", operation: "rebuild" } as const;
-  return new DimensionerError("storeOtherFolder", facts, { path, name: folder });
 }
 
 function explain(entry: Exclude<WalkEntry, { kind: "package" }>): readonly NotIndexed[] {
@@ -251,37 +431,180 @@ function explain(entry: Exclude<WalkEntry, { kind: "package" }>): readonly NotIn
   }
 }
 
-const packagesAtOnce = 200;
+/** In one transaction. A statement for all of them has fewer values than SQLite and PostgreSQL take. */
+const packagesAtOnce = 500;
 
-/** Adds packages to an index, some at a time. A package that exists twice is added once. */
+/** What has become of some packages. */
+interface Written {
+  /** Those that the index lists now. */
+  readonly listed: readonly WalkedPackage[];
+  readonly problems: readonly NotIndexed[];
+}
+
+/** What the log says of a package. */
+interface Logged {
+  readonly archived: readonly (LogEvent & { readonly what: "archived" })[];
+  readonly isPruned: boolean;
+}
+
+/** Puts the packages into an index that the log knows, some at a time. */
 class IndexWriter {
-  readonly #place: Pick<OpenedPlace, "disk" | "root">;
-  readonly #database: Database;
+  readonly #target: Target;
   #waiting = new Map<string, WalkedPackage>();
+  #pruned = 0;
+  readonly #ofOthers = new Map<string, number>();
+  #others: OtherLogs | undefined;
 
-  constructor(place: Pick<OpenedPlace, "disk" | "root">, database: Database) {
-    this.#place = place;
-    this.#database = database;
+  constructor(target: Target) {
+    this.#target = target;
   }
 
-  /** Adds a package. Returns those that the index does not list. */
-  async put(one: WalkedPackage): Promise<readonly NotIndexed[]> {
-    const before = this.#waiting.get(one.manifest.job);
-    if (before !== undefined) {
-      return [explainCopy(one.path, before.path)];
-    }
-    this.#waiting.set(one.manifest.job, one);
-    return this.#waiting.size < packagesAtOnce ? [] : await this.write();
+  async put(one: WalkedPackage): Promise<Written> {
+    const { job } = one.manifest;
+    // A package may be there twice; the log says which of them it is.
+    const before = this.#waiting.has(job) ? await this.write() : { listed: [], problems: [] };
+    this.#waiting.set(job, one);
+    const written = this.#waiting.size < packagesAtOnce ? { listed: [], problems: [] } : await this.write();
+    return {
+      listed: [...before.listed, ...written.listed],
+      problems: [...before.problems, ...written.problems],
+    };
   }
 
-  /** Writes the waiting packages in one transaction. Returns those that the index does not list. */
-  async write(): Promise<readonly NotIndexed[]> {
+  /** Writes what differs of the waiting packages in one transaction. */
+  async write(): Promise<Written> {
     const packages = [...this.#waiting.values()];
     this.#waiting = new Map();
-    const copies = await this.#findCopies(packages);
-    const originals = packages.filter(({ path }) => !copies.has(path));
-    const refused = await this.#insert(originals);
-    return [...[...copies].map(([path, original]) => explainCopy(path, original)), ...refused];
+    if (packages.length === 0) {
+      return { listed: [], problems: [] };
+    }
+    const { database, isLogNew } = this.#target;
+    const logged = await this.#logged(packages);
+    const problems: NotIndexed[] = [];
+    const listed: WalkedPackage[] = [];
+    const lines: WalkedPackage[] = [];
+    for (const one of packages) {
+      const { archived = [], isPruned = false } = logged.get(one.manifest.job) ?? {};
+      if (archived.length === 0 && isLogNew) {
+        lines.push(one);
+        listed.push(one);
+      } else if (!archived.some(({ path, sha256 }) => path === one.path && sha256 === one.sha256)) {
+        problems.push(...(await this.#explainUnknown(one, archived[0])));
+      } else if (isPruned) {
+        this.#pruned += 1;
+      } else {
+        listed.push(one);
+      }
+    }
+    if (lines.length > 0) {
+      await database.transaction([lockLog, ...appendLines(newLogWriter, lines.map(lineOf))]);
+    }
+    const refused = await this.#insert(listed);
+    const isRefused = new Set(refused.map(({ path }) => path));
+    return { listed: listed.filter(({ path }) => !isRefused.has(path)), problems: [...problems, ...refused] };
+  }
+
+  /** Removes the rows of packages that the log says were deleted. Returns what is worth knowing. */
+  async end(): Promise<ArchiveNote[]> {
+    const { database, isEmpty, place } = this.#target;
+    const [, [found = {}] = []] = await database.transaction([
+      ...(isEmpty
+        ? [{ sql: "SELECT 1" }]
+        : [{ sql: `DELETE FROM packages WHERE ${wasPruned("packages.package_id")}` }]),
+      {
+        sql: `SELECT count(*) AS lost FROM log AS line WHERE what = 'archived' AND NOT (${wasPruned("line.package_id")})
+          AND NOT EXISTS (SELECT 1 FROM packages WHERE packages.package_id = line.package_id)`,
+      },
+    ]);
+    const notes: ArchiveNote[] = [];
+    const say = (kind: ArchiveNote["kind"], count: number, one: string, many: string): void => {
+      if (count > 0) {
+        notes.push({
+          kind,
+          path: place.location,
+          text: count === 1 ? `1 package ${one}` : `${count} packages ${many}`,
+        });
+      }
+    };
+    say(
+      "kept-here",
+      this.#pruned,
+      "that was deleted because of its age is here and is not indexed: it was brought back from a backup",
+      "that were deleted because of their age are here and are not indexed: they were brought back from a backup",
+    );
+    say(
+      "not-there",
+      Number(found["lost"]),
+      "that the log names is not in the index, because it is not here as it was archived: dimensioner verify says which one",
+      "that the log names are not in the index, because they are not here as they were archived: dimensioner verify says which ones",
+    );
+    for (const [store, count] of this.#ofOthers) {
+      say(
+        "other-log",
+        count,
+        `is of the store ${store}: the database of that store lists it`,
+        `are of the store ${store}: the database of that store lists them`,
+      );
+    }
+    return notes;
+  }
+
+  async close(): Promise<void> {
+    await this.#others?.close();
+  }
+
+  async #logged(packages: readonly WalkedPackage[]): Promise<ReadonlyMap<string, Logged>> {
+    const [rows = []] = await this.#target.database.transaction([
+      {
+        sql: `SELECT package_id, what, line FROM log WHERE package_id IN (${marks(packages)})
+          AND what IN ('archived', 'pruned', 'kept') ORDER BY n`,
+        values: packages.map(({ manifest }) => manifest.job),
+      },
+    ]);
+    const logged = new Map<string, Logged>();
+    for (const row of rows) {
+      const id = String(row["package_id"]);
+      const { archived, isPruned } = logged.get(id) ?? { archived: [], isPruned: false };
+      const event = readEvent(String(row["line"]));
+      logged.set(
+        id,
+        event?.what === "archived"
+          ? { archived: [...archived, event], isPruned }
+          : { archived, isPruned: row["what"] === "pruned" },
+      );
+    }
+    return logged;
+  }
+
+  async #explainUnknown(
+    { path, sha256, manifest }: WalkedPackage,
+    known: Logged["archived"][number] | undefined,
+  ): Promise<readonly NotIndexed[]> {
+    const { place, database, store, isLogNew } = this.#target;
+    const say = (problem: string): readonly NotIndexed[] => [{ kind: "unknown", path, problem }];
+    if (known !== undefined) {
+      return say(
+        known.sha256 === sha256
+          ? `the log has this package in ${known.path}: it was moved or copied`
+          : "its manifest is not the one that the log names: it is not the one that was archived",
+      );
+    }
+    // The next start of the store adds the line of a package that was being placed when its process was killed.
+    const [jobs = []] = await database.transaction([
+      { sql: "SELECT 1 FROM jobs WHERE job_id = ? AND state = 'sealing'", values: [manifest.job] },
+    ]);
+    if (jobs.length > 0) {
+      return [];
+    }
+    this.#others ??= isLogNew ? undefined : await OtherLogs.open(place, store);
+    const other = await this.#others?.storeOf({ path, sha256, manifest });
+    if (other !== undefined) {
+      this.#ofOthers.set(other, (this.#ofOthers.get(other) ?? 0) + 1);
+      return [];
+    }
+    return say(
+      "the log does not know this package: it was not archived here, or its process was killed before its line was written",
+    );
   }
 
   /** If the database refuses them, one by one: it may refuse the values of one package only. */
@@ -291,7 +614,10 @@ class IndexWriter {
       return [];
     }
     try {
-      await this.#database.transaction(packages.flatMap(statementsOf));
+      const statements = await this.#statementsFor(packages);
+      if (statements.length > 0) {
+        await this.#target.database.transaction(statements);
+      }
       return [];
     } catch (error) {
       if (!isDimensionerError(error) || error.sentence !== "postgresFailed") {
@@ -308,54 +634,139 @@ class IndexWriter {
     return refused;
   }
 
-  /** Returns, by path, the packages whose rows name another path at which they exist. */
-  async #findCopies(packages: readonly WalkedPackage[]): Promise<Map<string, string>> {
-    const found = await this.#database.transaction(
-      packages.map(({ manifest, path }) => ({
-        sql: "SELECT location FROM packages WHERE package_id = ? AND location <> ?",
-        values: [manifest.job, path],
-      })),
-    );
-    const copies = new Map<string, string>();
-    for (const [index, { path, manifest }] of packages.entries()) {
-      const location = found[index]?.[0]?.["location"];
-      if (typeof location === "string" && (await this.#isAt(location, manifest.job))) {
-        copies.set(path, location);
-      }
+  /** Nothing for what is in the database already as it should be. */
+  async #statementsFor(packages: readonly WalkedPackage[]): Promise<readonly Statement[]> {
+    const { database, isEmpty } = this.#target;
+    if (isEmpty) {
+      return [...insertPackages(packages.map(rowOf)), ...packages.flatMap(noteMeasurementOf)];
     }
-    return copies;
-  }
-
-  async #isAt(location: string, job: string): Promise<boolean> {
-    const { root, disk } = this.#place;
-    const found = await loadManifestWithin(root, `${location}/${manifestFileName}`, disk);
-    return typeof found === "object" && found.manifest.job === job;
+    const rows = packages.map(rowOf);
+    const keys = packages.flatMap(({ manifest }) => measurementOf(manifest)?.key ?? []);
+    const [found = [], given = []] = await database.transaction([
+      {
+        sql: `SELECT * FROM packages WHERE package_id IN (${marks(packages)}) OR location IN (${marks(packages)})`,
+        values: [...packages.map(({ manifest }) => manifest.job), ...packages.map(({ path }) => path)],
+      },
+      ...(keys.length === 0
+        ? []
+        : [
+            {
+              sql: `SELECT measurement_key FROM measurements WHERE transaction_id IS NOT NULL
+                AND measurement_key IN (${marks(keys)})`,
+              values: keys,
+            },
+          ]),
+    ]);
+    const byId = new Map(found.map((row) => [row["package_id"], row]));
+    const known = new Set(given.map((row) => row["measurement_key"]));
+    const differing = rows.filter((row) => !isSame(row, byId.get(row["package_id"] ?? null)));
+    const ids = new Map(rows.map((row) => [row["location"], row["package_id"]]));
+    // A folder contains one package.
+    const replaced = found.filter(
+      (row) => (ids.get(row["location"] ?? null) ?? row["package_id"]) !== row["package_id"],
+    );
+    const unknown = packages.filter(({ manifest }) => !known.has(measurementOf(manifest)?.key ?? null));
+    return [
+      ...replaced.map((row) => ({
+        sql: "DELETE FROM packages WHERE package_id = ?",
+        values: [row["package_id"] ?? null],
+      })),
+      ...(differing.length === 0 ? [] : insertPackages(differing)),
+      ...unknown.flatMap(noteMeasurementOf),
+    ];
   }
 }
 
-function statementsOf({ path, sha256, manifest }: WalkedPackage): readonly Statement[] {
-  return [
-    ...indexPackage(keysOfManifest(manifest), { path, sha256 }, manifest),
-    ...noteMeasurementOf(manifest),
-  ];
+function rowOf({ path, sha256, manifest }: WalkedPackage): ReturnType<typeof rowOfPackage> {
+  return rowOfPackage(keysOfManifest(manifest), { path, sha256 }, manifest);
+}
+
+function marks(values: readonly unknown[]): string {
+  return values.map(() => "?").join(", ");
+}
+
+function isSame(expected: Row, found: Row | undefined): boolean {
+  return (
+    found !== undefined &&
+    Object.entries(expected).every(([column, value]) => (found[column] ?? null) === value)
+  );
+}
+
+function lineOf({ path, sha256, manifest }: WalkedPackage): ReturnType<typeof entryOf> {
+  return entryOf({
+    what: "archived",
+    at: new Date().toISOString(),
+    package: manifest.job,
+    path,
+    sha256,
+    archived: manifest.times.archived,
+    supplements: manifest.supplements?.sha256 ?? null,
+  });
 }
 
 /** So that no other measurement is given the package's transaction. */
-function noteMeasurementOf(manifest: Manifest): Statement[] {
+function noteMeasurementOf({ manifest }: WalkedPackage): Statement[] {
   const known = measurementOf(manifest);
   const isKept = known !== null && Date.now() - known.acceptedAt.getTime() < keepMs;
   return isKept ? [noteTransaction(known, known)] : [];
 }
 
-function explainCopy(path: string, original: string): NotIndexed {
-  return { kind: "copy", path, problem: `${original} is the same package: the index lists that one` };
+/** The logs of other stores beside the same packages, in a temporary database. */
+class OtherLogs {
+  readonly #thread: ToolThread;
+  readonly #database: ToolDatabase;
+
+  private constructor(thread: ToolThread, database: ToolDatabase) {
+    this.#thread = thread;
+    this.#database = database;
+  }
+
+  static async open({ root, disk }: OpenedPlace, own: string): Promise<OtherLogs> {
+    const thread = new ToolThread();
+    try {
+      const database = await thread.open({ as: "temporary", file: root });
+      await database.transaction(replaySchema.map((sql) => ({ sql })));
+      for (const store of (await storesWithLog(root, disk)).filter((one) => one !== own)) {
+        const replay = new LogReplay(root, store, disk, database);
+        await replay.readOn();
+        const run = replay.run([]);
+        while ((await run.next()).done !== true) {
+          // What is wrong with another log, a verification says.
+        }
+      }
+      return new OtherLogs(thread, database);
+    } catch (error) {
+      await thread.close();
+      throw error;
+    }
+  }
+
+  /** The store whose log knows a package as it is. */
+  async storeOf({
+    path,
+    sha256,
+    manifest,
+  }: Pick<WalkedPackage, "manifest" | "path" | "sha256">): Promise<string | undefined> {
+    const [found] = await this.#database.select(
+      "SELECT store FROM logged WHERE package_id = ? AND path = ? AND sha256 = ? LIMIT 1",
+      [manifest.job, path, sha256],
+    );
+    return found === undefined ? undefined : String(found["store"]);
+  }
+
+  async close(): Promise<void> {
+    await this.#thread.close();
+  }
 }
 
 /** A database that is created beside the one that it will replace. */
-export interface NewDatabase {
+interface NewDatabase {
   /** The name that it will get. */
   readonly file: string;
-  readonly database: StoreDatabase;
+  /** Has no indexes but those of primary and unique keys. */
+  readonly database: Pick<Database, "transaction">;
+  /** Creates the indexes of a table, or all that are missing: over rows that are there, it takes less time and writing. */
+  index(table?: string): Promise<void>;
   /**
    * Moves the existing database aside and gives the new one its name. Returns the path of the old one; null if there
    * was none.
@@ -369,12 +780,14 @@ export interface NewDatabase {
 const sqliteSuffixes = ["-wal", "-shm"];
 /** What each SQLite file begins with. */
 const sqliteMark = "SQLite format 3\0";
+/** Each row of it is compared with those before. */
+const comparedTable = "measurements";
 
 /**
  * Creates a database that will replace the one at this path. The caller holds the lock of that one. Rejects with ERR_STORE if
  * the file there is something else.
  */
-async function beginDatabase(file: string): Promise<NewDatabase> {
+async function beginDatabase(file: string, thread: ToolThread): Promise<NewDatabase> {
   if (!(await mayBeDatabase(file))) {
     throw failureError(file, { reason: "foreign" });
   }
@@ -386,11 +799,29 @@ async function beginDatabase(file: string): Promise<NewDatabase> {
   };
   // Left by a killed rebuild.
   await discard();
-  const database = await StoreDatabase.open({ file: beginning });
+  await (await StoreDatabase.open({ file: beginning })).close();
+  const database = await thread.open({ as: "build", file: beginning });
+  const left = new Map<string, { readonly table: string; readonly sql: string }>();
+  for (const row of await database.select(
+    "SELECT name, tbl_name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL AND tbl_name <> ?",
+    [comparedTable],
+  )) {
+    left.set(String(row["name"]), { table: String(row["tbl_name"]), sql: String(row["sql"]) });
+  }
+  await database.transaction([...left.keys()].map((name) => ({ sql: `DROP INDEX ${name}` })));
   return {
     file,
     database,
+    async index(of) {
+      for (const [name, { table, sql }] of left) {
+        if (of === undefined || of === table) {
+          await database.transaction([{ sql }]);
+          left.delete(name);
+        }
+      }
+    },
     async finish() {
+      await database.transaction([{ sql: "COMMIT" }, { sql: "PRAGMA journal_mode = WAL" }]);
       await database.close();
       await giveToOwner(file, beginning);
       const movedTo = await moveAside(file);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { mkdtemp, readFile, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { PruneReport } from "../../src/model/archive-reports.ts";
 import { sha256Of } from "../../src/model/sha256.ts";
@@ -9,10 +9,13 @@ import { pruneArchive, rebuildIndex } from "../../src/vault/commands.ts";
 import type { BucketLocation } from "../../src/vault/files-location.ts";
 import type { BucketFiles } from "../../src/vault/files/bucket-files.ts";
 import { openBucketFiles } from "../../src/vault/files/open-files.ts";
+import { type LogEvent, entryOf } from "../../src/vault/log/events.ts";
+import { logParts, nameOfBatch, textOfLines } from "../../src/vault/log/log-files.ts";
 import { readS3Url } from "../../src/vault/s3/bucket-address.ts";
 import { databaseNameIn, postgresOptions } from "../database/databases.ts";
 import { type BucketServer, forTests, s3Servers, sourceOf } from "../support/s3-servers.ts";
 import { sharedPostgres } from "../support/shared-postgres.ts";
+import { eventsOf, readLogged } from "./logged.ts";
 import { copiesOfArchive } from "./packages.ts";
 
 /** A database for the index of a bucket. */
@@ -98,12 +101,14 @@ export function packagesForBuckets() {
           await put(`${path}/${name}`, await readFile(join(root, path, name)));
         }
       }
+      await putLog(put, await readLogged(root));
     });
   return {
     /** Uploads and lists them again. */
-    async put({ put, location, index }: BucketArchive): Promise<void> {
-      await upload(put);
-      await rebuildIndex(location, { database: index.given });
+    async put(archived: BucketArchive): Promise<void> {
+      await removeLog(archived);
+      await upload(archived.put);
+      await rebuildIndex(archived.location, { database: archived.index.given });
     },
     /** Uploads the packages, and lists them in a new index. */
     async upload(url: string, index: IndexDatabase): Promise<BucketArchive> {
@@ -164,18 +169,57 @@ export function archiveForEach(
 }
 
 /** Changes the manifests of all packages, and their rows, as if they had been archived two days ago. */
-export async function makeOld({ keys, put, files, location, index }: BucketArchive): Promise<void> {
-  let previous: object | null = null;
+export async function makeOld(old: BucketArchive): Promise<void> {
+  const { keys, put, files, location, index } = old;
+  const archived = new Date(Date.now() - 2 * 86_400_000).toISOString();
+  const changed = new Map<string, string>();
   for (const key of (await keys()).filter((one) => one.endsWith("/manifest.json"))) {
     const content = await (await files.disk.open(join(files.root, key))).readFile();
     const manifest = JSON.parse(String(content)) as { times: object };
-    const archived = new Date(Date.now() - 2 * 86_400_000).toISOString();
-    const changed: string = JSON.stringify({ ...manifest, previous, times: { ...manifest.times, archived } });
-    await put(key, changed);
-    previous = { path: key, sha256: sha256Of(changed) };
+    const text: string = JSON.stringify({ ...manifest, times: { ...manifest.times, archived } });
+    await put(key, text);
+    changed.set(dirname(key), sha256Of(text));
   }
-  await index.run("DELETE FROM packages");
+  const events = (await loggedIn(files)).map((event) =>
+    event.what === "archived"
+      ? { ...event, archived, sha256: changed.get(event.path) ?? event.sha256 }
+      : event,
+  );
+  await removeLog(old);
+  await putLog(put, events);
   await rebuildIndex(location, { database: index.given });
+}
+
+/** The log of the only store of an archive in a bucket. */
+export async function loggedIn(files: BucketFiles): Promise<readonly LogEvent[]> {
+  const keys = (await keysOf(files)).filter((key) => key.startsWith(".dimensioner-archive/log/"));
+  const contents: string[] = [];
+  for (const key of keys) {
+    contents.push(String(await (await files.disk.open(join(files.root, key))).readFile()));
+  }
+  return eventsOf(contents);
+}
+
+async function putLog(put: BucketArchive["put"], events: readonly LogEvent[]): Promise<void> {
+  const lines = events.map((event, n) => ({ n, line: entryOf(event).line }));
+  const [first] = events;
+  const store = first?.what === "begun" ? first.store : assert.fail("no beginning");
+  await put([...logParts, store, nameOfBatch(lines)].join("/"), textOfLines(lines));
+}
+
+/** Forgets all that was said of packages, in the bucket and in the database. */
+async function removeLog({ files, index }: BucketArchive): Promise<void> {
+  for (const key of (await keysOf(files)).filter((one) => one.startsWith(".dimensioner-archive/log/"))) {
+    await files.bucket.remove(`${files.bucket.address.prefix}/${key}`);
+  }
+  for (const sql of [
+    "DELETE FROM log",
+    "DELETE FROM log_writers",
+    "DELETE FROM packages",
+    "UPDATE log_head SET size = 0",
+  ]) {
+    await index.run(sql);
+  }
 }
 
 async function prune(
@@ -184,7 +228,9 @@ async function prune(
 ): Promise<PrunedSaid> {
   const said: string[] = [];
   const reasons: Record<string, string | undefined> = {};
+  const { database = assert.fail("no database"), ...more } = options;
   const report = await pruneArchive(place, {
+    database,
     before: new Date(Date.now() + 1_000),
     // The clock of the store may be rounded.
     leftoverAgeMs: -1_000,
@@ -192,7 +238,7 @@ async function prune(
       said.push(`${what} ${path}`);
       reasons[path] = reason;
     },
-    ...options,
+    ...more,
   });
   return { report, said: said.toSorted(), reasons };
 }

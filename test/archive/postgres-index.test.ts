@@ -5,7 +5,9 @@ import type { SharedDatabaseOptions } from "../../src/database/store-databases.t
 import type { NotIndexed } from "../../src/model/archive-reports.ts";
 import { pruneArchive, rebuildIndex } from "../../src/vault/commands.ts";
 import { databaseNameIn, emptyPostgresOptions } from "../database/databases.ts";
+import { rowsIn } from "../support/rows.ts";
 import { sharedPostgres } from "../support/shared-postgres.ts";
+import { readLogged } from "./logged.ts";
 import { copiesOfArchive, fillArchive, verify } from "./packages.ts";
 import { bundleVerb, runChild } from "./processes.ts";
 import { openSharedStore } from "./shared-store.ts";
@@ -68,10 +70,49 @@ describe("archive: an index in PostgreSQL", () => {
         `missing-package ${archive.paths[2]}`,
       ]);
       await query("DELETE FROM dimensioner.packages");
+      assert.deepEqual((await verify(root, url)).said.toSorted(), [
+        `missing-package ${archive.paths[2]}`,
+        `unlisted ${archive.paths[0]}`,
+        `unlisted ${archive.paths[1]}`,
+      ]);
+    });
+  });
+
+  it("has the log of the store, takes its later lines, and is not written where nothing differs", async () => {
+    await withIndex(async (root, file) => {
+      const linesOf = async () =>
+        await query(
+          "SELECT n, what, package_id, sha256, transaction_id, line FROM dimensioner.log ORDER BY n",
+        );
+      const inFile = () =>
+        rowsIn(file, "SELECT n, what, package_id, sha256, transaction_id, line FROM log ORDER BY n");
+      const numbered = (rows: readonly Record<string, unknown>[]) =>
+        rows.map((row) => ({ ...row, n: Number(row["n"]) }));
+      assert.deepEqual(numbered(await linesOf()), inFile());
       assert.deepEqual(
-        (await verify(root, url)).report.unchecked.map(({ kind }) => kind),
-        ["later-packages"],
+        await query("SELECT store_id FROM dimensioner.store"),
+        rowsIn(file, "SELECT store_id FROM store"),
       );
+      const written = () => query("SELECT ctid, xmin FROM dimensioner.packages ORDER BY package_id");
+      const before = await written();
+      assert.equal((await rebuild(root)).report.packages, 3);
+      assert.deepEqual(await written(), before);
+      await fillArchive(root, ["m3"]);
+      assert.equal((await rebuild(root)).report.packages, 4);
+      assert.deepEqual(numbered(await linesOf()), inFile());
+      assert.deepEqual((await verify(root, url)).said, []);
+    });
+  });
+
+  it("begins a new log only when it is told to", async () => {
+    await archive.withArchive(async (root) => {
+      await rm(join(root, ".dimensioner-archive", "log"), { recursive: true });
+      await assert.rejects(rebuild(root), { sentence: "rebuildNoLog" });
+      const report = await rebuildIndex(root, { database: url, newLog: true });
+      assert.equal(report.packages, 3);
+      const whats = (await readLogged(root)).map(({ what }) => what);
+      assert.deepEqual(whats, ["begun", "lost", "archived", "archived", "archived"]);
+      assert.deepEqual((await verify(root, url)).findings, []);
     });
   });
 

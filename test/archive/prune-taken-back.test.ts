@@ -13,9 +13,9 @@ import { Pruning } from "../../src/vault/prune.ts";
 import { systemError, watchedDisk } from "../media/support.ts";
 import { useCredentials } from "../support/s3-servers.ts";
 import { type BucketStub, startStub } from "../support/s3-stub.ts";
-import { type BucketArchive, openSqlite, packagesForBuckets } from "./bucket-archive.ts";
+import { type BucketArchive, loggedIn, openSqlite, packagesForBuckets } from "./bucket-archive.ts";
 import { rowsIn } from "../support/rows.ts";
-import { eventsOf, readLogged } from "./logged.ts";
+import { readLogged } from "./logged.ts";
 import { copiesOfArchive, verify } from "./packages.ts";
 import { databaseOf, newDatabases, storeIn } from "./store.ts";
 
@@ -58,12 +58,6 @@ async function noteDeletion(root: string, file: string, path: string): Promise<v
   await database.transaction([lockLog, ...log.append(entryOf(event))]);
   await publishLog({ table: log, files: new FolderFiles(root, plainDisk) });
   await release();
-}
-
-/** The log of the only store in a bucket. */
-function loggedIn(stub: BucketStub): readonly LogEvent[] {
-  const objects = [...stub.objects].filter(([key]) => key.includes("/.dimensioner-archive/log/"));
-  return eventsOf(objects.map(([, { body }]) => String(body)));
 }
 
 async function loseImage(root: string, path: string): Promise<string> {
@@ -190,7 +184,7 @@ describe("archive: packages of a bucket whose deletion did not happen", () => {
     const left = await pruneUntilNotedTogether(refused);
     assert.equal(left.length, 2);
     const path = left[0]?.slice(0, -"/manifest.json".length) ?? "";
-    assert.deepEqual(deletionsOf(loggedIn(stub), path), ["pruned", "kept"]);
+    assert.deepEqual(deletionsOf(await loggedIn(archive.files), path), ["pruned", "kept"]);
     await expectLossNoticed(path);
   });
 

@@ -8,7 +8,16 @@ import { type OpenedStore, type TestPlace, storeKinds, withPlace } from "./store
 import { type Opened, intentOf, mediumOf, openArchive, until } from "./support.ts";
 import { tidyBucket } from "./tidy-bucket.ts";
 
-const tables = ["jobs", "job_media", "packages", "uploads", "measurements"] as const;
+const tables = [
+  "jobs",
+  "job_media",
+  "packages",
+  "uploads",
+  "measurements",
+  "log",
+  "log_head",
+  "log_writers",
+] as const;
 const jpeg = "image/jpeg";
 const isMine = (): boolean => true;
 

@@ -48,7 +48,7 @@ export async function appendText(
  * Reads the complete lines of a file from a position on, some at a time, so that the memory does not depend on the size
  * of the file. Each result has the position where they end. Text behind the last newline is not a line.
  */
-async function* readLines(
+export async function* readLines(
   file: ReadFile,
   from: number,
 ): AsyncGenerator<{ lines: readonly string[]; end: number }> {

@@ -39,6 +39,16 @@ export interface ArchiveFiles {
    */
   appendLog(store: string, writer: string, lines: readonly LogLine[]): Promise<void>;
   /**
+   * Makes one object of each full block of lines below a number, where each addition is an object, and removes those that have come into
+   * it. `linesOf`: all lines from a number up to another one, which is not included. Returns false if nothing can be removed. In a folder
+   * there is nothing to do. A kill leaves lines that are there twice.
+   */
+  compactLog(
+    store: string,
+    size: number,
+    linesOf: (first: number, end: number) => Promise<readonly LogLine[]>,
+  ): Promise<boolean>;
+  /**
    * Removes a package, so that nobody takes what is left of it after a kill for a package. `start`: folders above it that
    * become empty are removed as far as this one. Returns false if it stays, because a hold lies in it that was set at the last moment.
    */

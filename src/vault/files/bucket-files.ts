@@ -1,15 +1,21 @@
 import { join } from "node:path";
 import type { LogLine } from "../../database/log-table.ts";
+import { isDimensionerError } from "../../errors/dimensioner-error.ts";
+import type { SentenceKey } from "../../errors/sentences.ts";
 import { holdName, manifestFileName } from "../archive-disk.ts";
 import { type BucketDisk, keyOf } from "../bucket/bucket-disk.ts";
 import { BucketFile } from "../bucket/bucket-file.ts";
 import { markArchive } from "../bucket/mark-archive.ts";
-import { logParts, nameOfBatch, textOfLines } from "../log/log-files.ts";
+import { type NamedBatch, batchesOf, logParts, nameOfBatch, textOfLines } from "../log/log-files.ts";
+import { blockLines } from "../log/tree.ts";
 import { openPlain } from "../packages/package-files.ts";
 import type { Objects } from "../s3/bucket.ts";
 import { sourceOf } from "../s3/store-object.ts";
 import type { ArchiveFiles, SentFile } from "./archive-files.ts";
 import { blocksOf, wholeOf } from "./sent-file.ts";
+
+/** Why an object store does not delete what is not needed any more: it will not do so later either. */
+const refusals: ReadonlySet<SentenceKey> = new Set(["bucketDenied", "bucketProtected"]);
 
 /** The files of an archive in a bucket. */
 export class BucketFiles implements ArchiveFiles {
@@ -72,8 +78,46 @@ export class BucketFiles implements ArchiveFiles {
 
   async appendLog(store: string, _writer: string, lines: readonly LogLine[]): Promise<void> {
     await this.mark();
-    const name = nameOfBatch(lines[0]?.n ?? 0, lines.at(-1)?.n ?? 0);
-    await this.write(join(this.root, ...logParts, store, name), textOfLines(lines));
+    const path = join(this.root, ...logParts, store, nameOfBatch(lines));
+    await this.bucket.store(keyOf(path), sourceOf(textOfLines(lines)));
+  }
+
+  async compactLog(
+    store: string,
+    size: number,
+    linesOf: (first: number, end: number) => Promise<readonly LogLine[]>,
+  ): Promise<boolean> {
+    const folder = join(this.root, ...logParts, store);
+    const batches = batchesOf(await this.disk.readdir(folder));
+    const blockOf = (n: number): number => Math.floor(n / blockLines);
+    const whole = new Set(batches.filter(({ isBlock }) => isBlock).map(({ first }) => blockOf(first)));
+    for (let block = 0; (block + 1) * blockLines <= size; block += 1) {
+      if (!whole.has(block)) {
+        const lines = await linesOf(block * blockLines, (block + 1) * blockLines);
+        if (lines.length === blockLines) {
+          await this.appendLog(store, "", lines);
+          whole.add(block);
+        }
+      }
+    }
+    const isReplaced = ({ first, last, isBlock }: NamedBatch): boolean => {
+      let block = blockOf(first);
+      while (block <= blockOf(last) && whole.has(block)) {
+        block += 1;
+      }
+      return !isBlock && block > blockOf(last);
+    };
+    for (const { name } of batches.filter(isReplaced)) {
+      try {
+        await this.remove(join(folder, name));
+      } catch (error) {
+        if (isDimensionerError(error) && refusals.has(error.sentence)) {
+          return false;
+        }
+        throw error;
+      }
+    }
+    return true;
   }
 
   /**

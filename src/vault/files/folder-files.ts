@@ -99,6 +99,10 @@ export class FolderFiles implements ArchiveFiles {
     await syncFolder(folder, this.disk, diskFacts);
   }
 
+  compactLog(): Promise<boolean> {
+    return Promise.resolve(false);
+  }
+
   /** Moves it away in one step first, so that a kill leaves no incomplete package under its name. */
   async removePackage(folder: string, start: string): Promise<boolean> {
     const trash = join(this.root, stateFolderName, trashName);

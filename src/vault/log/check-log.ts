@@ -1,6 +1,7 @@
 /** Compares the logs of an archive with its packages, and with the logs in the databases of its stores. */
 import type { Row } from "../../database/database.ts";
 import type { LogLine } from "../../database/log-table.ts";
+import { isDimensionerError } from "../../errors/dimensioner-error.ts";
 import type { ArchiveNote, Finding, Unchecked } from "../../model/archive-reports.ts";
 import { holdFileName, manifestFileName } from "../archive-disk.ts";
 import type { CheckParts, SeenPackages } from "../seen-packages.ts";
@@ -33,6 +34,8 @@ export class LogCheck {
   readonly #parts: Pick<CheckParts, "disk" | "root" | "seen">;
   readonly #checkpoints: Checkpoints;
   readonly #logs: { readonly replay: LogReplay; replayed: Replayed }[] = [];
+  /** Logs to which a link leads. */
+  readonly #elsewhere: Finding[] = [];
 
   private constructor(parts: Pick<CheckParts, "disk" | "root" | "seen">, checkpoints: Checkpoints) {
     this.#parts = parts;
@@ -47,10 +50,17 @@ export class LogCheck {
     const { root, disk, seen } = parts;
     const check = new LogCheck(parts, checkpoints);
     await checkpoints.readOn();
-    for (const store of await storesWithLog(root, disk)) {
-      const replay = new LogReplay(root, store, disk, seen);
-      await replay.readOn();
-      check.#logs.push({ replay, replayed: await resultOf(replay, checkpoints) });
+    try {
+      for (const store of await storesWithLog(root, disk)) {
+        const replay = new LogReplay(root, store, disk, seen);
+        await replay.readOn();
+        check.#logs.push({ replay, replayed: await resultOf(replay, checkpoints) });
+      }
+    } catch (error) {
+      if (!isDimensionerError(error) || error.sentence !== "fileOutside") {
+        throw error;
+      }
+      check.#elsewhere.push({ kind: "log", path: logParts.join("/"), problem: error.message });
     }
     return check;
   }
@@ -65,6 +75,7 @@ export class LogCheck {
     unchecked,
     notes,
   }: LogChecks): AsyncGenerator<Finding, readonly ReplayedLog[]> {
+    yield* this.#elsewhere;
     const hasMoreStamps = await this.#checkpoints.readOn();
     for (const one of this.#logs) {
       for (const database of databases.filter(({ store }) => store === one.replay.store)) {
@@ -76,6 +87,7 @@ export class LogCheck {
         one.replayed = await resultOf(one.replay, this.#checkpoints);
       }
       yield* one.replayed.findings;
+      notes.push(...(await noteLost(one.replay)));
     }
     if (this.#logs.length === 0) {
       const problem = "whether packages are missing or were added: there is no log of this archive here";
@@ -124,6 +136,15 @@ async function* checkHolds(seen: SeenPackages, held: readonly string[]): AsyncGe
         : `the log says that the package is on hold, and its ${holdFileName} is gone: hold it once more, or release it`;
     yield { kind: "hold", path: String(row["path"]), problem };
   }
+}
+
+/** That a log was begun anew: what it does not say may have happened nevertheless. */
+async function noteLost(replay: LogReplay): Promise<ArchiveNote[]> {
+  return (await replay.lost()).map(({ at, packages }) => ({
+    kind: "begun-anew",
+    path: [...logParts, replay.store].join("/"),
+    text: `the log was begun anew at ${at}, with ${packages === 1 ? "the 1 package" : `the ${packages} packages`} that were there: what happened before is not known`,
+  }));
 }
 
 /** Packages that a log says were deleted, and that are there. */

@@ -20,6 +20,8 @@ const byPerson = { person: v.nullable(text), reason: text };
 const logEvent = v.variant("what", [
   /** The first line. `store`: the ID of the database. */
   v.strictObject({ what: v.literal("begun"), at, store: text }),
+  /** What happened before is not known: the log was lost. `packages`: how many were found, which lines behind this one name. */
+  v.strictObject({ what: v.literal("lost"), at, packages: size, reason: text }),
   /** A worker has opened the store to archive. */
   v.strictObject({ what: v.literal("opened"), at, worker: text, software: text }),
   /** `archived`: the time in its manifest. `supplements`: the SHA-256 of the manifest of the package that it adds to. */

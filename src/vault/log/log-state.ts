@@ -27,7 +27,12 @@ export function notHeld(family: string): Condition {
 
 /** The condition that the log says, or does not say, that a package was deleted. */
 export function isPruned(packageId: string): Condition {
-  return { sql: `coalesce((${last("?", "pruned", "kept")}), '') = 'pruned'`, values: [packageId] };
+  return { sql: wasPruned("?"), values: [packageId] };
+}
+
+/** The condition that the log says that the package was deleted whose ID is in a column. */
+export function wasPruned(column: string): string {
+  return `coalesce((${last(column, "pruned", "kept")}), '') = 'pruned'`;
 }
 
 /** Those of these packages that are on hold, by their IDs. */

@@ -152,6 +152,9 @@ export class LogReplay {
       yield* problems.say("two", `the line ${n} is there twice, and not with the same content`);
     }
     yield* problems.end();
+    for (const path of this.#reader.strays) {
+      yield { kind: "log", path, problem: "this is a link, or no file of a log: it was not read" };
+    }
     const [count] = await this.#tables.select(
       "SELECT count(*) AS pruned FROM logged WHERE store = ? AND pruned_n IS NOT NULL",
       [this.store],
@@ -169,6 +172,18 @@ export class LogReplay {
     return rows.flatMap(({ line }) => {
       const event = readEvent(String(line));
       return event?.what === "stamped" ? [event] : [];
+    });
+  }
+
+  /** When the log was begun anew because it had been lost, each time. */
+  async lost(): Promise<readonly (LogEvent & { readonly what: "lost" })[]> {
+    const rows = await this.#tables.select(
+      `SELECT line FROM lines WHERE store = ? AND line LIKE '%"what":"lost"}' ORDER BY n`,
+      [this.store],
+    );
+    return rows.flatMap(({ line }) => {
+      const event = readEvent(String(line));
+      return event?.what === "lost" ? [event] : [];
     });
   }
 

@@ -116,6 +116,27 @@ export function rowOfPackage(
   };
 }
 
+/** Returns the statement that adds rows to the index, at least one, or replaces those of the same packages. */
+export function insertPackages(rows: readonly ReturnType<typeof rowOfPackage>[]): readonly Statement[] {
+  const columns = Object.keys(rows[0] ?? {});
+  const marks = `(${columns.map(() => "?").join(", ")})`;
+  return [
+    {
+      sql: `INSERT INTO packages (${columns.join(", ")}) VALUES ${rows.map(() => marks).join(", ")}
+        ON CONFLICT (package_id) DO UPDATE SET ${replacing(columns)}`,
+      values: rows.flatMap((row) => Object.values(row)),
+    },
+  ];
+}
+
+/** All columns but the first one, which is the ID of the package. */
+function replacing(columns: readonly string[]): string {
+  return columns
+    .slice(1)
+    .map((column) => `${column} = excluded.${column}`)
+    .join(", ");
+}
+
 /** Returns the statements that add a package to the index, or replace its row, if the condition holds. */
 export function indexPackage(
   keys: IndexKeys,
@@ -134,11 +155,7 @@ export function indexPackage(
     {
       sql: `INSERT INTO packages (${columns.join(", ")})
         SELECT ${columns.map(() => "?").join(", ")} WHERE ${condition.sql}
-        ON CONFLICT (package_id) DO UPDATE SET
-        ${columns
-          .slice(1)
-          .map((column) => `${column} = excluded.${column}`)
-          .join(", ")}`,
+        ON CONFLICT (package_id) DO UPDATE SET ${replacing(columns)}`,
       values: [...Object.values(row), ...condition.values],
     },
   ];
