@@ -1077,7 +1077,7 @@ const stores = {
   pruneNoDatabase: {
     code: "ERR_CONFIG",
     text: "Nothing was deleted: the database of the store has to be specified, or its store file. It says what is due, and each deletion has to be in its log.",
-    hint: "dimensioner prune --help shows both ways.",
+    hint: "See dimensioner prune --help for both ways.",
   },
   rebuildNoLog: {
     code: "ERR_STORE",

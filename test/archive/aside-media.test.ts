@@ -21,10 +21,11 @@ describe("archive: media of a failed job of several workers with a bucket", () =
   const withBucket = (act: (place: TestPlace) => Promise<void>): Promise<void> =>
     withPlace({ files: "bucket", database: "PostgreSQL" }, act);
 
-  /** The archive's own objects, without the prefix and without the one that every archive has. */
+  /** The archive's own objects, without the prefix, its log and the one that every archive has. */
   const own = ({ stub }: TestPlace): string[] =>
     [...(stub?.objects.keys() ?? [])].filter(
-      (key) => key.startsWith(`${state}/`) && key !== `${state}/archive.json`,
+      (key) =>
+        key.startsWith(`${state}/`) && key !== `${state}/archive.json` && !key.startsWith(`${state}/log/`),
     );
 
   /** Lets a worker fail a job, and removes its disk. Returns the job's id, and what the worker has said. */

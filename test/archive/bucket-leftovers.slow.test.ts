@@ -52,7 +52,7 @@ describe("archive: what is left in a bucket", () => {
       }
     }
     const [row] = await archive.index.run("SELECT store_id FROM store");
-    const manifest = await manifestOf(path, () => ({ store: row?.["store_id"], previous: null }));
+    const manifest = await manifestOf(path, () => ({ store: row?.["store_id"] }));
     await archive.put(`${to}/manifest.json`, manifest);
   }
   const addUpload = (location: string, job: string) =>

@@ -96,7 +96,7 @@ describe("archive: the manifest and its schema", () => {
       { ...good, source: "disk" },
       { ...good, complete: "yes" },
       { ...good, legalForTrade: 0 },
-      { ...good, previous: { path: "x", sha256: "X" } },
+      { ...good, supplements: { path: "x", sha256: "X" } },
       { ...good, items: [{ ...item, path: "../x" }] },
       { ...good, items: [{ ...item, path: ".." }] },
       { ...good, items: [{ ...item, path: "" }] },

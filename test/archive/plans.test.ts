@@ -26,9 +26,9 @@ describeDatabases("archive: what reads a large index", (open) => {
     await test.database.transaction([
       {
         sql: `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${packages})
-          INSERT INTO packages (package_id, job_key, measure_key, store_id, location, manifest_sha256, previous_sha256,
+          INSERT INTO packages (package_id, job_key, measure_key, store_id, location, manifest_sha256,
             supplements_sha256, archived_at, complete, files, bytes)
-          SELECT 'p' || i, 'key ' || i, 'measure ' || i, CASE WHEN i <= 10000 THEN 'earlier' ELSE 'worker' END, '2026/' || i, 'sha ' || i, 'sha ' || (i - 1),
+          SELECT 'p' || i, 'key ' || i, 'measure ' || i, CASE WHEN i <= 10000 THEN 'earlier' ELSE 'worker' END, '2026/' || i, 'sha ' || i,
             CASE WHEN i % 100 = 0 THEN 'sha ' || (i - 1) ELSE NULL END, 'time ' || (100000 + i), 1, 1, 1
           FROM n`,
       },

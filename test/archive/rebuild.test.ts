@@ -122,15 +122,11 @@ describe("archive: dimensioner rebuild", () => {
     });
   });
 
-  it("lets Node-RED go on with the chain, and finds what is archived twice", async () => {
+  it("lets Node-RED go on with the log, and finds what is archived twice", async () => {
     await withArchive(async (root, file) => {
       await rm(file);
       await rebuild(root);
-      const [next = ""] = await fillArchive(root, ["m3"]);
-      const manifest = JSON.parse(await readFile(join(root, next, "manifest.json"), "utf8")) as {
-        previous: { path: string };
-      };
-      assert.equal(manifest.previous.path, `${archive.paths[2]}/manifest.json`);
+      await fillArchive(root, ["m3"]);
       assert.deepEqual((await verify(root)).said, []);
       const { runner, close } = await openArchive(root, undefined);
       const media = [0, 1].map((place) => ({

@@ -60,7 +60,10 @@ export class PackageIndex {
 
   /** Returns the package that came into the index last. */
   async last(): Promise<IndexedPackage | undefined> {
-    const [newest] = await this.#select("ORDER BY indexed_order DESC LIMIT 1", []);
+    const [newest] = await this.#select(
+      "WHERE indexed_order = (SELECT max(indexed_order) FROM packages)",
+      [],
+    );
     return newest;
   }
 
