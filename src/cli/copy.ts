@@ -1,5 +1,6 @@
 import type { CopyReport } from "../model/archive-reports.ts";
 import { copyArchive } from "../vault/commands.ts";
+import { isS3Url } from "../vault/s3/bucket-address.ts";
 import {
   UsageError,
   defineVerb,
@@ -13,34 +14,39 @@ import {
 
 export const copy = defineVerb({
   name: "copy",
-  usage: ["STORE s3://<bucket>/<prefix> [--retain-days <days>] [--json]"],
+  usage: ["STORE s3://<bucket>/<prefix> [--retain-days <days>] [--json]", "STORE <folder> [--json]"],
   description: `Copies the packages of a store in a folder, with the logs and time stamps beside them, to a bucket of an
-S3-compatible object store. Each file is compared with its manifest before it is sent. A package is in the bucket when its manifest is,
-which is sent last. Nothing in the bucket is replaced by another package, and nothing is deleted there except uploads that were interrupted
-more than a day ago. Run it again at any time to copy what is new, also while Node-RED is writing. Afterwards,
-dimensioner verify s3://<bucket>/<prefix> verifies the copy.
+S3-compatible object store or to another folder, such as one on a server or on a disk to take away. Each file is compared with its manifest
+before it is there. A package is in the copy completely or not at all. Nothing there is replaced by another package, and nothing is deleted
+there except what was interrupted more than a day ago, and the file of a hold that was released. Run it again at any time to copy what is
+new, also while Node-RED is writing: what is there already is compared by its length. Afterwards, dimensioner verify with the bucket or the
+folder verifies the copy.
 
 ${storeText}`,
   options: {
     "retain-days": {
       type: "string",
       value: "<days>",
-      help: "protect the copies from being deleted for so long (Object Lock, governance mode)",
+      help: "protect the copies in a bucket from being deleted for so long (Object Lock, governance mode)",
     },
   },
   examples: [
     "copy /srv/packages s3://evidence/parcels",
     "copy store.json s3://evidence/parcels --retain-days 365",
+    "copy store.json /mnt/nas/parcels",
   ],
-  exitCodes: `0 all packages of the store are in the bucket, 1 some could not be copied, 2 nothing could be copied, or not
+  exitCodes: `0 all packages of the store are in the copy, 1 some could not be copied, 2 nothing could be copied, or not
 everything, 130 stopped with Ctrl+C.`,
   async run(values, positionals, signal) {
     const [, to, more] = positionals;
     if (to === undefined || more !== undefined) {
-      throw new UsageError("specify one store and the address of one bucket.");
+      throw new UsageError("specify one store, and the address of one bucket or one folder.");
     }
     const { address, name } = await namedStore(positionals.slice(0, 1));
     const days = values["retain-days"];
+    if (days !== undefined && !isS3Url(to)) {
+      throw new UsageError("only a bucket can protect copies: leave out --retain-days, or copy to a bucket.");
+    }
     const { failed } = await withFindings(
       { verb: "copy", store: name, json: values.json === true },
       async (onFinding, onProgress) => {
@@ -67,7 +73,7 @@ function sayReport(report: CopyReport & { readonly to: string }): string[] {
     ...(failed > 0 ? [`${failed.toLocaleString("en-US")} not copied, see above`] : []),
     ...(endedUploads === null || endedUploads === 0
       ? []
-      : [`${sayCount(endedUploads, "interrupted upload")} removed`]),
+      : [`${sayCount(endedUploads, "interrupted transfer")} removed`]),
   ];
   return [`${to.replace(/\?.*$/s, "")}: ${said.join("; ")}`];
 }

@@ -1,20 +1,31 @@
 import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { basename, join, relative, sep } from "node:path";
 import type { LogLine } from "../database/log-table.ts";
-import { ToolThread } from "../database/tool-database.ts";
+import { type ToolDatabase, ToolThread } from "../database/tool-database.ts";
 import { isDimensionerError } from "../errors/dimensioner-error.ts";
 import { systemCode } from "../media/disk.ts";
 import type { ArchiveProgress, CopyReport, NotCopied } from "../model/archive-reports.ts";
-import { manifestFileName, namesIn, plainDisk, stateFolderName } from "./archive-disk.ts";
-import type { CopiedPackage } from "./bucket/copy-package.ts";
+import {
+  asFileError,
+  holdName,
+  manifestFileName,
+  namesInState,
+  plainDisk,
+  stateFolderName,
+} from "./archive-disk.ts";
+import type { CopyTarget, NotPut } from "./copy-target.ts";
+import { FolderCopy } from "./folder-copy.ts";
 import { readEvent } from "./log/events.ts";
 import { lastLines, logParts, storesWithLog } from "./log/log-files.ts";
 import { LogReplay, replaySchema } from "./log/replay.ts";
-import { readS3Url } from "./s3/bucket-address.ts";
-import type { Bucket } from "./s3/bucket.ts";
+import { blockLines } from "./log/tree.ts";
+import { type Manifest, filesOf } from "./packages/manifest.ts";
+import { hashFile, openPlain } from "./packages/package-files.ts";
+import { isS3Url, readS3Url } from "./s3/bucket-address.ts";
 import { timestampsName } from "./timestamp-folder.ts";
 import {
   type WalkEntry,
+  type WalkedPackage,
   damagedManifest,
   findPlace,
   inParallel,
@@ -24,38 +35,53 @@ import {
 } from "./walk.ts";
 
 interface CopyOptions {
-  /** How long nobody without a special right can delete the copies; undefined: not at all. */
+  /** How long nobody without a special right can delete the copies in a bucket; undefined: not at all. */
   readonly retainDays?: number | undefined;
-  /** Aborting ends the run, also in the middle of a file, with the signal's reason. */
+  /** Aborting ends the run, also in the middle of a file of a bucket, with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /** Most packages are small, so the time goes by while the object store answers. */
 const packagesAtOnce = 4;
 const dayMs = 24 * 3_600_000;
-
-/** How many lines of a log are one object. */
-const linesAtOnce = 1_000;
+/** A hold and the files of a time stamp are much smaller; a longer file is none. */
+const mostSmallBytes = 1024 * 1024;
+/** What a hold is called that was not made by hand. */
+const holdFileName = "hold.json";
 
 interface CopiedLog {
   readonly replay: LogReplay;
   /** How many lines it had before the packages were walked through. */
   readonly walkedFrom: number;
+  /** The next line that the copy does not have. */
+  readonly next: number;
+  /** A line of the copy that is not the one in the folder. */
+  readonly other: number | undefined;
 }
 
-/** A package, or why an entry of the folder is none that could be copied. */
-type Result = CopiedPackage & { readonly path: string };
+/** What has become of a package, or why an entry of the folder is none that could be copied. */
+interface Result {
+  readonly what: "copied" | "failed" | "gone" | "there";
+  readonly path: string;
+  /** Written. */
+  readonly bytes: number;
+  /** Why it was not copied: a sentence for people. */
+  readonly problem?: string;
+}
 
 /**
- * Copies the packages of a folder to a bucket, with the logs and time stamps of the archive. Each file is compared with its
- * manifest before it is stored, and nothing in the bucket is replaced by something else. It may be aborted and started
- * again at any time, and while packages are archived.
+ * Copies the packages of a folder to a bucket or to another folder, with the logs and time stamps of the archive. Each file is compared with
+ * its manifest before it is there, and nothing is replaced by something else. What the log of the copy names was compared by the run that
+ * has written its line, so its files are only counted and measured. It may be aborted and started again at any time, and while packages are
+ * archived.
  */
 export class Copying {
   readonly #folder: string;
   readonly #to: string;
   readonly #options: CopyOptions;
   readonly #counts = { copied: 0, there: 0, failed: 0, gone: 0 };
+  readonly #logs: CopiedLog[] = [];
+  readonly #held = new Set<string>();
   #bytes = 0;
   #endedUploads: number | null = null;
 
@@ -78,116 +104,224 @@ export class Copying {
 
   /** Yields what was not copied. Throws ERR_CONFIG, ERR_FILE and ERR_STORE. */
   async *run(): AsyncGenerator<NotCopied> {
-    const { signal, retainDays } = this.#options;
-    const address = readS3Url(this.#to);
+    const { signal } = this.#options;
     const { root, start } = await findPlace(this.#folder);
-    const [{ Bucket: BucketClass }, { copyPackage }, { markArchive }] = await Promise.all([
-      import("./s3/bucket.ts"),
-      import("./bucket/copy-package.ts"),
-      import("./bucket/mark-archive.ts"),
-    ]);
-    const bucket = await BucketClass.open(address, { signal });
-    const keyOf = (path: string): string => [address.prefix, path].filter((part) => part !== "").join("/");
     const thread = new ToolThread();
-    const lines = await thread.open({ as: "temporary", file: tmpdir() });
-    await lines.transaction(replaySchema.map((sql) => ({ sql })));
-    const logs: CopiedLog[] = [];
-    const retainUntil = retainDays === undefined ? undefined : new Date(Date.now() + retainDays * dayMs);
     try {
-      // An upload of a day ago is none that still runs.
-      this.#endedUploads = await bucket.endUploads(
-        address.prefix === "" ? "" : `${address.prefix}/`,
-        Date.now() - dayMs,
-      );
-      const copyOne = async (entry: WalkEntry): Promise<Result> => {
-        const { path } = entry;
-        // A package that is copied without its archive gets the name of its folder.
-        const copied =
-          entry.kind === "package"
-            ? await copyPackage(entry, bucket, keyOf(path || basename(start)), { retainUntil }).catch(
-                explainDisk,
+      const tables = await thread.open({ as: "temporary", file: tmpdir() });
+      await tables.transaction(replaySchema.map((sql) => ({ sql })));
+      const target = await this.#open(root, tables);
+      try {
+        this.#endedUploads = await target.begin(relative(root, start).split(sep).join("/"));
+        // The log of a part would name packages that are not copied.
+        for (const store of start === root ? await storesWithLog(root, plainDisk) : []) {
+          await this.#readLog(new LogReplay(root, store, plainDisk, tables), target);
+        }
+        const copyOne = async (entry: WalkEntry): Promise<Result> => {
+          // A package that is copied without its archive gets the name of its folder.
+          const location = entry.path || basename(start);
+          return entry.kind === "package"
+            ? await this.#copyPackage(entry, location, { target, tables }).catch((error: unknown) =>
+                explainDisk(error, entry.path),
               )
             : explain(entry);
-        return { ...copied, path };
-      };
-      // The log of a part would name packages that are not copied.
-      for (const store of start === root ? await storesWithLog(root, plainDisk) : []) {
-        const replay = new LogReplay(root, store, plainDisk, lines);
-        await replay.readOn();
-        logs.push({ replay, walkedFrom: await replay.size() });
-      }
-      let isMarked = false;
-      for await (const result of inParallel(walkPackages(root, start), packagesAtOnce, copyOne)) {
-        signal?.throwIfAborted();
-        if (!isMarked && (result.what === "copied" || result.what === "there")) {
-          await markArchive(bucket, address.prefix);
-          isMarked = true;
+        };
+        let isMarked = false;
+        for await (const result of inParallel(walkPackages(root, start), packagesAtOnce, copyOne)) {
+          signal?.throwIfAborted();
+          if (!isMarked && (result.what === "copied" || result.what === "there")) {
+            await target.mark();
+            isMarked = true;
+          }
+          yield* this.#count(result);
         }
-        yield* this.#count(result);
+        yield* this.#copyStamps(root, target);
+        for (const log of this.#logs) {
+          yield* this.#copyLog(log, root, target, copyOne);
+        }
+      } finally {
+        await target.close();
       }
-      await this.#copyStamps(root, bucket, keyOf);
-      yield* this.#copyLogs(logs, bucket, { keyOf, copyOne });
     } finally {
       await thread.close();
-      await bucket.close();
     }
   }
 
+  async #open(root: string, tables: ToolDatabase): Promise<CopyTarget> {
+    const { signal, retainDays } = this.#options;
+    if (!isS3Url(this.#to)) {
+      return await FolderCopy.open(this.#to, root);
+    }
+    const address = readS3Url(this.#to);
+    const { BucketCopy } = await import("./bucket/bucket-copy.ts");
+    const retainUntil = retainDays === undefined ? undefined : new Date(Date.now() + retainDays * dayMs);
+    return await BucketCopy.open(address, { tables, retainUntil, signal });
+  }
+
+  /** Reads the log of the folder, and up to where the copy has it. */
+  async #readLog(replay: LogReplay, { files }: CopyTarget): Promise<void> {
+    await replay.readOn();
+    const run = replay.run([]);
+    for (let step = await run.next(); ; step = await run.next()) {
+      // What is wrong with the log, a verification says: the copy gets it as it is.
+      if (step.done === true) {
+        step.value.held.forEach((_event, id) => this.#held.add(id));
+        break;
+      }
+    }
+    const ends = await lastLines(files.root, replay.store, files.disk);
+    const [other] = await replay.differing(ends);
+    const next = other === undefined ? Math.max(0, ...ends.map(({ n }) => n + 1)) : 0;
+    this.#logs.push({ replay, walkedFrom: await replay.size(), next, other });
+  }
+
+  async #copyPackage(
+    { folder, sha256, manifest }: WalkedPackage,
+    location: string,
+    { target, tables }: { readonly target: CopyTarget; readonly tables: ToolDatabase },
+  ): Promise<Result> {
+    const path = location;
+    const failed = (bytes: number, problem: string): Result => ({ what: "failed", path, bytes, problem });
+    const { size } = await plainDisk.lstat(join(folder, manifestFileName));
+    const wanted = filesOf(manifest).map((file) => ({ ...file, contentType: typeOf(manifest, file.path) }));
+    const there = await target.lengthsOf(location);
+    const notPut = async (bytes: number, { what, path: file }: NotPut): Promise<Result> => {
+      if ((await hashFile(join(folder, manifestFileName), plainDisk)) === undefined) {
+        // It was pruned meanwhile.
+        return { what: "gone", path, bytes };
+      }
+      return failed(
+        bytes,
+        what === "taken"
+          ? "another package has the same name in the copy: it was not replaced"
+          : `${file} ${what === "missing" ? "is missing" : "is not as it was archived"}`,
+      );
+    };
+    if (!there.has(manifestFileName)) {
+      const problem = await target.putPackage({
+        folder,
+        location,
+        manifest: { bytes: size, sha256 },
+        files: wanted,
+      });
+      if (problem !== undefined) {
+        return await notPut(0, problem);
+      }
+      const held = await this.#copyHolds(folder, location, { target, there, job: manifest.job });
+      return {
+        what: "copied",
+        path,
+        bytes: wanted.reduce((sum, file) => sum + file.bytes, held + size),
+      };
+    }
+    const isKnown =
+      there.get(manifestFileName) === size && (await this.#isInCopiedLog(location, sha256, tables));
+    if (!isKnown && (await target.sha256Of(`${location}/${manifestFileName}`)) !== sha256) {
+      return await notPut(0, { what: "taken", path: manifestFileName });
+    }
+    let bytes = 0;
+    const lacking = wanted.filter((file) => there.get(file.path) !== file.bytes);
+    for (const file of lacking) {
+      const what = await target.putFile(join(folder, file.path), `${location}/${file.path}`, file);
+      if (what !== undefined) {
+        return await notPut(bytes, { what, path: file.path });
+      }
+      bytes += file.bytes;
+    }
+    bytes += await this.#copyHolds(folder, location, { target, there, job: manifest.job });
+    return { what: lacking.length > 0 ? "copied" : "there", path, bytes };
+  }
+
+  /** Whether an earlier run has written the line of a package into the copy, which it does when the package is there. */
+  async #isInCopiedLog(path: string, sha256: string, tables: ToolDatabase): Promise<boolean> {
+    for (const { replay, next } of this.#logs) {
+      const found = await tables.select(
+        "SELECT 1 FROM logged WHERE path = ? AND sha256 = ? AND store = ? AND n < ?",
+        [path, sha256, replay.store, next],
+      );
+      if (found.length > 0) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   /**
-   * Copies the lines of logs that the bucket does not have, when the packages are there that they are about: those that were archived
+   * A hold is also a file in the package, for people. It is removed from the copy when the log says that it was released; one that somebody
+   * has made by hand stays.
+   */
+  async #copyHolds(
+    folder: string,
+    location: string,
+    {
+      target,
+      there,
+      job,
+    }: { readonly target: CopyTarget; readonly there: ReadonlyMap<string, number>; readonly job: string },
+  ): Promise<number> {
+    const names = await plainDisk.readdir(folder);
+    let bytes = 0;
+    for (const name of names.filter((one) => holdName.test(one))) {
+      bytes += await copySmallFile(join(folder, name), `${location}/${name}`, target);
+    }
+    const isReleased = !names.includes(holdFileName) && this.#logs.length > 0 && !this.#held.has(job);
+    if (there.has(holdFileName) && isReleased) {
+      await target.remove(`${location}/${holdFileName}`);
+    }
+    return bytes;
+  }
+
+  /**
+   * Copies the lines of a log that the copy does not have, when the packages are there that they are about: those that were archived
    * since the packages were walked through are copied first.
    */
-  async *#copyLogs(
-    logs: readonly CopiedLog[],
-    bucket: Bucket,
-    {
-      keyOf,
-      copyOne,
-    }: { readonly keyOf: (path: string) => string; readonly copyOne: (entry: WalkEntry) => Promise<Result> },
+  async *#copyLog(
+    { replay, walkedFrom, next: from, other }: CopiedLog,
+    root: string,
+    { files }: CopyTarget,
+    copyOne: (entry: WalkEntry) => Promise<Result>,
   ): AsyncGenerator<NotCopied> {
-    const { BucketFiles } = await import("./files/bucket-files.ts");
-    const { BucketDisk, pathOf } = await import("./bucket/bucket-disk.ts");
-    const files = new BucketFiles(new BucketDisk(bucket), pathOf(keyOf("")));
-    const { root } = await findPlace(this.#folder);
-    for (const { replay, walkedFrom } of logs) {
-      await replay.readOn();
-      const ends = await lastLines(files.root, replay.store, files.disk);
-      const [other] = await replay.differing(ends);
-      if (other !== undefined) {
-        const problem = `the bucket has another log of this store: its line ${other} is not the one in the folder`;
-        yield { path: [...logParts, replay.store].join("/"), problem };
-        continue;
+    if (other !== undefined) {
+      const problem = `the copy has another log of this store: its line ${other} is not the one in the folder`;
+      this.#counts.failed += 1;
+      yield { path: [...logParts, replay.store].join("/"), problem };
+      return;
+    }
+    await replay.readOn();
+    let next = from;
+    let batch: LogLine[] = [];
+    const write = async (): Promise<void> => {
+      if (batch.length > 0) {
+        await writing(files.name, () => files.appendLog(replay.store, "copy", batch));
+        this.#bytes += batch.reduce((sum, { line }) => sum + line.length, 0);
+        batch = [];
       }
-      let next = Math.max(0, ...ends.map(({ n }) => n + 1));
-      let batch: LogLine[] = [];
-      const write = async (): Promise<void> => {
-        if (batch.length > 0) {
-          await files.appendLog(replay.store, "", batch);
-          this.#bytes += batch.reduce((sum, { line }) => sum + line.length, 0);
-          batch = [];
-        }
-      };
-      for await (const line of replay.lines(next)) {
-        this.#options.signal?.throwIfAborted();
-        if (line.n !== next) {
-          // A worker is about to write the line before; the next run copies what follows.
-          break;
-        }
-        const event = line.n >= walkedFrom ? readEvent(line.line) : undefined;
-        if (event?.what === "archived") {
-          const found = await loadManifestWithin(root, `${event.path}/${manifestFileName}`, plainDisk);
-          if (typeof found === "object") {
-            const folder = join(root, event.path);
-            yield* this.#count(await copyOne({ kind: "package", path: event.path, folder, ...found }));
-          }
-        }
-        next = line.n + 1;
-        batch.push(line);
-        if (batch.length >= linesAtOnce) {
-          await write();
+    };
+    for await (const line of replay.lines(from)) {
+      this.#options.signal?.throwIfAborted();
+      if (line.n !== next) {
+        // A worker is about to write the line before; the next run copies what follows.
+        break;
+      }
+      const event = line.n >= walkedFrom ? readEvent(line.line) : undefined;
+      if (event?.what === "archived") {
+        const found = await loadManifestWithin(root, `${event.path}/${manifestFileName}`, plainDisk);
+        if (typeof found === "object") {
+          const folder = join(root, event.path);
+          const result = await copyOne({ kind: "package", path: event.path, folder, ...found });
+          yield* result.what === "there" ? [] : this.#count(result);
         }
       }
-      await write();
+      next = line.n + 1;
+      batch.push(line);
+      // A bucket has each full block as one object.
+      if (next % blockLines === 0) {
+        await write();
+      }
+    }
+    await write();
+    if (next > from) {
+      await files.compactLog(replay.store, next, (first, end) => linesOf(replay, first, end));
     }
   }
 
@@ -199,39 +333,114 @@ export class Copying {
     }
   }
 
-  /** The time stamps say when the packages were there at the latest. */
-  async #copyStamps(root: string, bucket: Bucket, keyOf: (path: string) => string): Promise<void> {
-    const { copyAnyFile } = await import("./bucket/copy-file.ts");
-    const state = join(root, stateFolderName);
-    const stamps: string[] = [];
-    for (const name of await namesIn(join(state, timestampsName), plainDisk)) {
-      const files = name.startsWith(".") ? [] : await namesIn(join(state, timestampsName, name), plainDisk);
-      stamps.push(...files.map((file) => `${timestampsName}/${name}/${file}`));
-    }
-    // Before the log: a line without its time stamp would be reported as a loss.
-    for (const path of stamps) {
-      this.#bytes += await copyAnyFile(join(state, path), bucket, keyOf(`${stateFolderName}/${path}`));
+  /** The time stamps say when the packages were there at the latest. They never change. */
+  async *#copyStamps(root: string, target: CopyTarget): AsyncGenerator<NotCopied> {
+    for (const name of await namesInState(root, [timestampsName], plainDisk)) {
+      const location = `${stateFolderName}/${timestampsName}/${name}`;
+      const names = name.startsWith(".") ? [] : await namesInState(root, [timestampsName, name], plainDisk);
+      const files: [string, Buffer][] = [];
+      // In a bucket, this one shows that the others are there.
+      for (const file of names.toSorted(
+        (one, two) => Number(one.endsWith(".json")) - Number(two.endsWith(".json")),
+      )) {
+        const content = await readSmall(join(root, location, file));
+        files.push(...(content === undefined ? [] : [[file, content] as [string, Buffer]]));
+      }
+      const there = await target.lengthsOf(location);
+      if (files.every(([file, content]) => there.get(file) === content.length)) {
+        continue;
+      }
+      if (there.size > 0 && target.files.kind === "folder") {
+        this.#counts.failed += 1;
+        yield {
+          path: location,
+          problem: "another time stamp has the same name in the copy: it was not replaced",
+        };
+        continue;
+      }
+      await writing(target.files.name, () =>
+        target.files.writeFolder(join(target.files.root, location), files),
+      );
+      this.#bytes += files.reduce((sum, [, content]) => sum + content.length, 0);
     }
   }
 }
 
-/** A file that cannot be read does not end the run, a bucket that fails does. */
-function explainDisk(error: unknown): CopiedPackage {
+async function linesOf(replay: LogReplay, first: number, end: number): Promise<LogLine[]> {
+  const lines: LogLine[] = [];
+  for await (const line of replay.lines(first)) {
+    if (line.n >= end) {
+      break;
+    }
+    lines.push(line);
+  }
+  return lines;
+}
+
+/** A copy that cannot be written ends the run. */
+async function writing<T>(name: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw asFileError(error, name, name);
+  }
+}
+
+/** Undefined if it is no file, or too long. */
+async function readSmall(path: string): Promise<Buffer | undefined> {
+  const file = await openPlain(path, plainDisk);
+  try {
+    return file === undefined || (await file.stat()).size > mostSmallBytes
+      ? undefined
+      : await file.readFile();
+  } finally {
+    await file?.close();
+  }
+}
+
+/** How often a file is read again that changes while it is copied. */
+const mostTries = 3;
+
+/** Makes a file of the copy the same as one whose content is not known, if both differ. Returns the bytes that were written. */
+async function copySmallFile(path: string, location: string, target: CopyTarget): Promise<number> {
+  for (let tries = 1; tries <= mostTries; tries += 1) {
+    const found = await hashFile(path, plainDisk);
+    if (found === undefined || (await target.sha256Of(location)) === found.sha256) {
+      return 0;
+    }
+    const contentType = location.endsWith(".json") ? "application/json" : undefined;
+    if ((await target.putFile(path, location, { ...found, contentType, mayChange: true })) === undefined) {
+      return found.bytes;
+    }
+  }
+  // The next run copies it.
+  return 0;
+}
+
+function typeOf({ items }: Manifest, path: string): string | undefined {
+  const item = items.find((one) => one.path === path);
+  const own = path.endsWith(".json") ? "application/json" : undefined;
+  return item === undefined ? own : (item.contentTypeFound ?? item.contentTypeAnnounced ?? undefined);
+}
+
+/** A file that cannot be read does not end the run, a copy that cannot be written does. */
+function explainDisk(error: unknown, path: string): Result {
   if (systemCode(error) === undefined || isDimensionerError(error)) {
     throw error;
   }
-  return { what: "failed", bytes: 0, problem: sayUnreadable(error) };
+  return { what: "failed", path, bytes: 0, problem: sayUnreadable(error) };
 }
 
-function explain(entry: Exclude<WalkEntry, { kind: "package" }>): CopiedPackage {
+function explain(entry: Exclude<WalkEntry, { kind: "package" }>): Result {
+  const { path } = entry;
   switch (entry.kind) {
     case "damaged":
-      return { what: "failed", bytes: 0, problem: damagedManifest };
+      return { what: "failed", path, bytes: 0, problem: damagedManifest };
     case "unreadable":
-      return { what: "failed", bytes: 0, problem: entry.problem };
+      return { what: "failed", path, bytes: 0, problem: entry.problem };
     case "archive":
-      return { what: "failed", bytes: 0, problem: "this is a separate archive: copy it on its own" };
+      return { what: "failed", path, bytes: 0, problem: "this is a separate archive: copy it on its own" };
     case "stray":
-      return { what: "gone", bytes: 0 };
+      return { what: "gone", path, bytes: 0 };
   }
 }

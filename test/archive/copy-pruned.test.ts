@@ -19,14 +19,11 @@ describe("archive: a copy in a bucket of packages that were deleted in the folde
   afterEach(() => stub.close());
 
   const copy = (root: string) => copyArchive(root, to, {});
-  const archivedOf = async (root: string, index: number): Promise<Date> =>
-    new Date(
-      JSON.parse(await readFile(join(root, archive.paths[index] ?? "", "manifest.json"), "utf8")).times
-        .archived,
-    );
   /** Deletes the packages before this one in the folder. */
   const pruneBefore = async (root: string, database: string, index: number): Promise<void> => {
-    await pruneArchive(root, { before: await archivedOf(root, index), database });
+    const manifest = await readFile(join(root, archive.paths[index] ?? "", "manifest.json"), "utf8");
+    const before = new Date(JSON.parse(manifest).times.archived);
+    await pruneArchive(root, { before, database });
   };
   /** Removes objects of a package from the bucket, and returns their keys below the prefix. */
   const lose = (index: number, what: (key: string) => boolean = () => true): string[] => {
@@ -37,7 +34,7 @@ describe("archive: a copy in a bucket of packages that were deleted in the folde
     return keys.map((key) => key.slice("parcels/".length));
   };
   const isPicture = (key: string): boolean => key.endsWith(".jpg");
-  const isManifest = (key: string): boolean => key.endsWith("/manifest.json");
+  const isOfLog = (key: string): boolean => key.includes("/.dimensioner-archive/log/");
   const said = async (databases: string[] | null): Promise<string[]> =>
     (await verify(to, databases)).findings.map(({ kind, path }) => `${kind} ${path}`);
   /** An index of the bucket, after the first package was copied, deleted in the folder, and its deletion copied. */
@@ -48,97 +45,53 @@ describe("archive: a copy in a bucket of packages that were deleted in the folde
         await pruneBefore(root, database, 1);
         await copy(root);
         const index = join(folder, "index.sqlite");
-        assert.equal((await rebuildIndex(to, { database: index })).packages, 3);
+        const { packages, notIndexed, notes } = await rebuildIndex(to, { database: index });
+        assert.deepEqual([packages, notIndexed], [2, 0]);
+        assert.ok(notes.some(({ kind }) => kind === "kept-here"));
         assert.deepEqual(await said([index]), []);
         await body(index, root, database);
       }),
     );
 
-  it("is verified like that of any other", () =>
+  it("is verified like that of any other, and its loss is none", () =>
     withIndex(async (index) => {
       const lost = lose(0, isPicture).map((key) => `missing ${key}`);
       assert.deepEqual((await said([index])).toSorted(), lost.toSorted());
       assert.deepEqual((await said(null)).toSorted(), lost.toSorted());
-    }));
-
-  it("does not hide that it was lost, also after it was copied and pruned again", () =>
-    withIndex(async (index, root, database) => {
-      const [path = "", next = ""] = archive.paths;
       lose(0);
-      const lost = [`previous-missing ${next}`, `missing-package ${path}`];
-      assert.deepEqual(await said([index]), lost);
-      await pruneBefore(root, database, 2);
-      await copy(root);
-      assert.deepEqual(await said([index]), lost);
-      const before = new Date("2026-01-01");
-      assert.equal((await pruneArchive(to, { before, database: index })).rowsRemoved, 0);
-      assert.deepEqual(await said([index]), lost);
+      assert.deepEqual(await said([index]), []);
+      lose(1);
+      assert.deepEqual(await said(null), [`missing-package ${archive.paths[1] ?? ""}`]);
     }));
 
-  it("keeps its media in the bucket where its manifest was lost", () =>
-    withIndex(async (index) => {
-      lose(0, isManifest);
-      const storedAt = new Date(Date.now() - 48 * 3_600_000);
-      for (const [key, object] of stub.objects) {
-        stub.objects.set(key, { ...object, storedAt });
-      }
-      const objects = stub.objects.size;
-      const found = await said([index]);
-      assert.ok(found.includes(`missing-package ${archive.paths[0] ?? ""}`), found.join());
-      await pruneArchive(to, { before: new Date("2026-01-01") });
-      assert.equal(stub.objects.size, objects);
-    }));
-
-  it("is noted where the database of the folder does not list it any more, and another one there is a finding", () =>
-    withIndex(async (index, root, database) => {
+  it("is noted, and what the database of the folder does not list is a finding", () =>
+    withIndex(async (_index, root, database) => {
       const { findings, report } = await verify(to, [database]);
       assert.deepEqual([findings, report.verdict], [[], "ok"]);
       assert.deepEqual(
         report.notes.map(({ kind, text }) => `${kind}: ${text}`),
         [
           `other-folder: the store of this database last used the folder ${root}`,
-          `kept-here: 1 package that was deleted in ${root} because of its age is still here`,
+          "kept-here: 1 package that was deleted because of its age is here: it was brought back from a backup, or kept in this copy",
         ],
       );
       changeDatabase(database, "DELETE FROM packages WHERE transaction_id = 'm1'");
-      const [path = "", next = ""] = archive.paths;
-      assert.deepEqual(await said([database]), [`unlisted ${next}`]);
-      // In the bucket's own index it must be listed.
-      changeDatabase(index, "DELETE FROM packages WHERE transaction_id = 'm0'");
-      changeDatabase(index, "UPDATE store SET store_id = (SELECT store_id FROM packages LIMIT 1)");
-      assert.deepEqual(await said([index]), [`unlisted ${path}`]);
+      assert.deepEqual(await said([database]), [`unlisted ${archive.paths[1] ?? ""}`]);
     }));
 
-  it("may be deleted in the bucket by its age, and the next copying changes nothing about that", () =>
-    withIndex(async (index, root) => {
-      const before = await archivedOf(root, 1);
-      const { deleted, rowsRemoved } = await pruneArchive(to, { before, database: index });
-      assert.deepEqual([deleted, rowsRemoved], [1, 1]);
-      assert.deepEqual(await said([index]), []);
-      const { bytes } = await copy(root);
-      assert.equal(bytes, 0);
-      assert.deepEqual(await said([index]), []);
-    }));
-
-  it("asks the bucket once for each deleted package, and sends the log again only if there is a new line", () =>
+  it("asks the bucket for none of its objects, and sends only new lines of the log", () =>
     withIndex(async (_index, root, database) => {
       const requestsFor = async (): Promise<string[]> => {
         stub.requests.length = 0;
         await copy(root);
         return stub.requests
-          .filter(({ method, key }) => method === "PUT" || (method === "HEAD" && isManifest(key)))
-          .map(({ method, key }) => `${method} ${key}`)
-          .toSorted();
+          .filter(({ method, key }) => method === "PUT" || archive.paths.some((path) => key.includes(path)))
+          .map(({ method, key }) => `${method} ${isOfLog(key) ? "log" : key}`);
       };
-      const head = (index: number): string => `HEAD parcels/${archive.paths[index] ?? ""}/manifest.json`;
-      assert.deepEqual(await requestsFor(), [head(1), head(2)]);
+      assert.deepEqual(await requestsFor(), []);
       await pruneBefore(root, database, 2);
-      assert.deepEqual(await requestsFor(), [
-        head(1),
-        head(2),
-        "PUT parcels/.dimensioner-archive/pruned.jsonl",
-      ]);
-      assert.deepEqual(await requestsFor(), [head(2)]);
+      assert.deepEqual(await requestsFor(), ["PUT log"]);
+      assert.deepEqual(await requestsFor(), []);
     }));
 
   it("is verified in a folder that was restored from the bucket, which can be copied there again", () =>
@@ -153,15 +106,17 @@ describe("archive: a copy in a bucket of packages that were deleted in the folde
         assert.deepEqual([bytes, alreadyThere], [0, 3]);
         const [path = "", next = ""] = archive.paths;
         await rm(join(folder, path), { recursive: true });
+        assert.deepEqual((await verify(folder, null)).findings, []);
+        await rm(join(folder, next), { recursive: true });
         const { findings } = await verify(folder, null);
         assert.deepEqual(
           findings.map((one) => `${one.kind} ${one.path}`),
-          [`previous-missing ${next}`],
+          [`missing-package ${next}`],
         );
       }),
     ));
 
-  it("is no gap where it was never copied, and is kept where it comes back and is copied then", () =>
+  it("is no gap where it was never copied, and is copied where it comes back", () =>
     archive.withArchive((root, database) =>
       withFolder(async (backup) => {
         const [path = ""] = archive.paths;
@@ -171,8 +126,7 @@ describe("archive: a copy in a bucket of packages that were deleted in the folde
         assert.deepEqual(await said(null), []);
         await cp(join(backup, "m0"), join(root, path), { recursive: true });
         assert.equal((await copy(root)).copied, 1);
-        lose(0);
-        assert.deepEqual(await said(null), [`previous-missing ${archive.paths[1] ?? ""}`]);
+        assert.deepEqual(await said(null), []);
       }),
     ));
 
@@ -186,23 +140,17 @@ describe("archive: a copy in a bucket of packages that were deleted in the folde
       assert.deepEqual(await said(null), []);
     }));
 
-  it("is known to be there also if copying the log was interrupted, or another log was copied", () =>
+  it("is known to be deleted from the next run on, if copying the log was interrupted", () =>
     archive.withArchive(async (root, database) => {
       await copy(root);
       await pruneBefore(root, database, 1);
       stub.fault = ({ method, key }) =>
-        method === "PUT" && key.endsWith("/pruned.jsonl") ? { status: 403, code: "AccessDenied" } : undefined;
+        method === "PUT" && isOfLog(key) ? { status: 403, code: "AccessDenied" } : undefined;
       await assert.rejects(copy(root));
       stub.fault = () => undefined;
-      await copy(root);
-      const key = "parcels/.dimensioner-archive/pruned.jsonl";
-      const log = stub.objects.get(key);
-      assert.ok(log !== undefined);
-      const body = Buffer.concat([Buffer.from("another line\n"), log.body]);
-      stub.objects.set(key, { body, headers: {} });
       lose(0);
+      assert.deepEqual(await said(null), [`missing-package ${archive.paths[0] ?? ""}`]);
       await copy(root);
-      assert.deepEqual(stub.objects.get(key)?.body, log.body);
-      assert.deepEqual(await said(null), [`previous-missing ${archive.paths[1] ?? ""}`]);
+      assert.deepEqual(await said(null), []);
     }));
 });

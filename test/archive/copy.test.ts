@@ -2,17 +2,28 @@ import assert from "node:assert/strict";
 import { appendFile, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { CopyReport, NotCopied } from "../../src/model/archive-reports.ts";
+import { holdPackages, releasePackages } from "../../src/index.ts";
+import { plainDisk } from "../../src/vault/archive-disk.ts";
 import { copyArchive, pruneArchive, rebuildIndex } from "../../src/vault/commands.ts";
+import type { BucketLocation } from "../../src/vault/files-location.ts";
+import { namedFiles, openBucketFiles } from "../../src/vault/files/open-files.ts";
 import { withFolder } from "../media/support.ts";
 import { type BucketServer, s3Servers, useCredentials } from "../support/s3-servers.ts";
 import { type BucketStub, startStub } from "../support/s3-stub.ts";
-import { changeDatabase, copiesOfArchive, verify } from "./packages.ts";
+import { readLogged } from "./logged.ts";
+import { changeDatabase, copiesOfArchive, fillArchive, verify } from "./packages.ts";
 import { bundleVerb, runChild } from "./processes.ts";
 
 async function copy(root: string, to: string): Promise<{ report: CopyReport; notCopied: NotCopied[] }> {
   const notCopied: NotCopied[] = [];
   const report = await copyArchive(root, to, { onNotCopied: (one) => notCopied.push(one) });
   return { report, notCopied };
+}
+
+function inPrefix(to: string): BucketLocation {
+  const location = namedFiles(to);
+  assert.ok(location.kind === "s3");
+  return location;
 }
 
 describe("archive: copying to a bucket", () => {
@@ -63,7 +74,7 @@ describe("archive: copying to a bucket", () => {
       }
     }));
 
-  it("is pruned without the database of the folder, which is refused", () =>
+  it("is not pruned with the database of the folder", () =>
     archive.withArchive(async (root, file) => {
       const stub = await startStub();
       try {
@@ -85,7 +96,6 @@ describe("archive: copying to a bucket", () => {
         assert.equal(stub.objects.size, objects, "nothing was deleted");
         const { report, findings } = await verify(root, [file]);
         assert.deepEqual([report.expected, findings], [3, []]);
-        assert.equal((await pruneArchive(to, { before })).deleted, 3);
       } finally {
         await stub.close();
       }
@@ -131,7 +141,7 @@ describe("archive: copying to a bucket", () => {
         const again = await run(to, "--json");
         const { findings, alreadyThere } = JSON.parse(again.stdout);
         assert.deepEqual([again.code, alreadyThere, findings[0].path], [1, 2, path]);
-        for (const args of [[], [to, to], ["s3:x"], [to, "--retain-days", "0"]]) {
+        for (const args of [[], [to, to], ["s3:x"], [to, "--retain-days", "0"], [join(root, "copy")]]) {
           const { code, stdout, stderr } = await run(...args);
           assert.deepEqual([code, stdout], [2, ""], stderr);
         }
@@ -210,7 +220,7 @@ describe("archive: copying to a bucket", () => {
         stub.objects.set(key, { body: Buffer.from("another one"), headers: {} });
         const first = await copy(root, to);
         assert.deepEqual(first.notCopied, [
-          { path, problem: "another package has the same name in the bucket: it was not replaced" },
+          { path, problem: "another package has the same name in the copy: it was not replaced" },
         ]);
         stub.objects.clear();
         // It comes between the question whether there is one and the answer to the writing.
@@ -225,24 +235,83 @@ describe("archive: copying to a bucket", () => {
         assert.equal(String(stub.objects.get(key)?.body), "another one");
       }));
 
-    it("copies holds, the log of deleted packages and time stamps as they come", () =>
+    it("asks for the names of all objects and for none of them, if it is unchanged", () =>
       archive.withArchive(async (root) => {
         await copy(root, to);
-        const [path = ""] = archive.paths;
-        await writeFile(join(root, path, "hold.json"), '{"reason":"claim"}');
-        const state = join(root, ".dimensioner-archive");
-        await writeFile(join(state, "pruned.jsonl"), "a line\n");
-        await mkdir(join(state, "timestamps", "t1"), { recursive: true });
-        await writeFile(join(state, "timestamps", "t1", "response.tsr"), "signed");
+        stub.requests.length = 0;
         const { report } = await copy(root, to);
-        assert.deepEqual([report.copied, report.alreadyThere, report.bytes], [0, 3, 18 + 7 + 6]);
-        for (const key of [`${path}/hold.json`, ".dimensioner-archive/timestamps/t1/response.tsr"]) {
-          assert.ok(stub.objects.has(`parcels/${key}`), key);
-        }
-        await appendFile(join(state, "pruned.jsonl"), "another line\n");
+        assert.deepEqual([report.copied, report.alreadyThere, report.bytes], [0, 3, 0]);
+        const ofPackages = stub.requests.filter(({ key }) =>
+          archive.paths.some((path) => key.includes(path)),
+        );
+        assert.deepEqual(ofPackages, []);
+        const listings = stub.requests.filter(({ query }) => query.get("prefix") === "parcels/");
+        assert.equal(listings.length, 2, "of uploads and of objects");
+        assert.ok(stub.requests.every(({ method }) => method === "GET" || method === "HEAD"));
+      }));
+
+    it("copies again what is missing in the bucket or has another length, and asks for a manifest that its log does not name", () =>
+      archive.withArchive(async (root) => {
         await copy(root, to);
-        const log = stub.objects.get("parcels/.dimensioner-archive/pruned.jsonl");
-        assert.equal(String(log?.body), "a line\nanother line\n");
+        const [first = "", second = "", third = ""] = archive.paths;
+        const keyOf = (path: string, end: string): string =>
+          [...stub.objects.keys()].find((key) => key.startsWith(`parcels/${path}/`) && key.endsWith(end)) ??
+          "";
+        const [lost, cut] = [keyOf(first, ".jpg"), keyOf(second, ".raw")];
+        const whole = new Map(stub.objects);
+        stub.objects.delete(lost);
+        stub.objects.set(cut, { body: Buffer.from("cut"), headers: {} });
+        stub.objects.set(`parcels/${third}/manifest.json`, { body: Buffer.from("{}"), headers: {} });
+        const { report, notCopied } = await copy(root, to);
+        assert.deepEqual([report.copied, report.failed], [2, 1]);
+        assert.deepEqual(notCopied, [
+          { path: third, problem: "another package has the same name in the copy: it was not replaced" },
+        ]);
+        for (const key of [lost, cut]) {
+          assert.deepEqual(stub.objects.get(key)?.body, whole.get(key)?.body, key);
+        }
+      }));
+
+    it("copies holds and time stamps as they come, and removes the file of a hold that was released", () =>
+      archive.withArchive(async (root, database) => {
+        await copy(root, to);
+        const [path = ""] = archive.paths;
+        const hold = `parcels/${path}/hold.json`;
+        const which = { database, by: "transactionId", value: "m0", reason: "claim" } as const;
+        await holdPackages(root, which);
+        const stamp = join(root, ".dimensioner-archive", "timestamps", "t1");
+        await mkdir(stamp, { recursive: true });
+        await writeFile(join(stamp, "response.tsr"), "signed");
+        await writeFile(join(stamp, "timestamp.json"), "{}");
+        const { report } = await copy(root, to);
+        assert.deepEqual([report.copied, report.alreadyThere], [0, 3]);
+        for (const key of [hold, "parcels/.dimensioner-archive/timestamps/t1/response.tsr"]) {
+          assert.ok(stub.objects.has(key), key);
+        }
+        assert.equal((await copy(root, to)).report.bytes, 0);
+        await releasePackages(root, which);
+        await copy(root, to);
+        assert.ok(!stub.objects.has(hold));
+        assert.deepEqual(
+          (await verify(to, null)).findings.filter(({ kind }) => kind === "stray"),
+          [],
+        );
+      }));
+
+    it("has the log in the bucket after the packages, and none of its lines twice", () =>
+      archive.withArchive(async (root) => {
+        await copy(root, to);
+        await fillArchive(root, ["m3"]);
+        const first = stub.requests.length;
+        await copy(root, to);
+        const sent = stub.requests.slice(first).filter(({ method }) => method === "PUT");
+        assert.ok(sent.at(-1)?.key.startsWith("parcels/.dimensioner-archive/log/"));
+        const files = await openBucketFiles(inPrefix(to), {});
+        assert.deepEqual(await readLogged(files.root, files.disk), await readLogged(root, plainDisk));
+        await files.close();
+        const logs = [...stub.objects].filter(([key]) => key.includes("/log/"));
+        const lines = logs.flatMap(([, { body }]) => String(body).trim().split("\n"));
+        assert.equal(lines.length, new Set(lines).size);
       }));
 
     it("removes uploads that were begun more than a day ago, and no other", () =>
@@ -286,9 +355,10 @@ describe("archive: copying to a bucket", () => {
       archive.withArchive(async (root) => {
         const [path = ""] = archive.paths;
         const trash = join(root, ".dimensioner-archive", "trash");
-        // Its files are listed when its manifest is known to be missing in the bucket.
-        stub.fault = async ({ query }) => {
-          if (query.get("prefix") === `parcels/${path}/`) {
+        let isPruned = false;
+        stub.fault = async ({ method, key }) => {
+          if (!isPruned && method === "PUT" && key.startsWith(`parcels/${path}/`)) {
+            isPruned = true;
             await rename(join(root, path), trash);
           }
           return undefined;

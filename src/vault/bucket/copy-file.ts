@@ -1,10 +1,7 @@
 import { type ReadDisk, plainDisk } from "../archive-disk.ts";
-import { type FoundFile, hashFile, openPlain } from "../packages/package-files.ts";
+import { type FoundFile, openPlain } from "../packages/package-files.ts";
 import type { Objects } from "../s3/bucket.ts";
 import type { StoreOptions, Stored } from "../s3/store-object.ts";
-
-/** How often a file is measured again that grows while it is copied. */
-const mostTries = 3;
 
 /**
  * Copies a file to a bucket. Nothing is stored unless its content is the `expected` one: `changed`. Undefined if there
@@ -35,19 +32,4 @@ export async function copyFile(
   } finally {
     await file.close();
   }
-}
-
-/** Makes an object the same as a file whose content is not known, if both differ. Returns the bytes that were sent. */
-export async function copyAnyFile(path: string, bucket: Objects, key: string): Promise<number> {
-  for (let tries = 1; tries <= mostTries; tries += 1) {
-    const found = await hashFile(path, plainDisk);
-    if (found === undefined || (await bucket.head(key))?.sha256 === found.sha256) {
-      return 0;
-    }
-    if ((await copyFile(path, bucket, key, found, {})) === "stored") {
-      return found.bytes;
-    }
-  }
-  // It grows with each try: the next run copies it.
-  return 0;
 }

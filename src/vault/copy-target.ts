@@ -1,0 +1,59 @@
+import type { ArchiveFiles } from "./files/archive-files.ts";
+import type { FoundFile } from "./packages/package-files.ts";
+
+/** A file of a package, as its manifest has it. */
+export interface CopiedFile extends FoundFile {
+  /** Its name in the package. */
+  readonly path: string;
+  readonly contentType: string | undefined;
+}
+
+/** A package that is to be copied. */
+export interface CopiedPackage {
+  /** Where it is: an absolute path. */
+  readonly folder: string;
+  /** Where it goes: below the folder of packages, with slashes. */
+  readonly location: string;
+  readonly manifest: FoundFile;
+  readonly files: readonly CopiedFile[];
+}
+
+/** Why a file was not put into a copy: it is not what its manifest says, is not there, or the place is somebody else's. */
+export interface NotPut {
+  readonly what: "changed" | "missing" | "taken";
+  readonly path: string;
+}
+
+/**
+ * Where packages are copied to, a folder or a bucket. Files are compared with what their manifest says before they are there. Methods reject
+ * with ERR_STORE or ERR_FILE if the copy cannot be written, and with the system's error if the file cannot be read.
+ */
+export interface CopyTarget {
+  /** Its log and its time stamps. */
+  readonly files: ArchiveFiles;
+  /**
+   * Reads what is there below a location, and removes what runs that were interrupted more than a day ago have begun. Returns how much that was; null if it
+   * cannot be known.
+   */
+  begin(below: string): Promise<number | null>;
+  /** Shows that the packages are an archive of their own, also before they have a log. */
+  mark(): Promise<void>;
+  /** The lengths of the files in a folder, by their names: as `begin` has found them, or as they are now. */
+  lengthsOf(location: string): Promise<ReadonlyMap<string, number>>;
+  /** The SHA-256 of a file; undefined if there is none. */
+  sha256Of(location: string): Promise<string | undefined>;
+  /** Puts a package there, so that it is there completely or not at all. Undefined if it is there now. */
+  putPackage(one: CopiedPackage): Promise<NotPut | undefined>;
+  /**
+   * Puts a file there, or in the place of one that is not the same. `mayChange`: it is not protected from being deleted. Undefined if it is
+   * there now.
+   */
+  putFile(
+    path: string,
+    location: string,
+    expected: Omit<CopiedFile, "path"> & { readonly mayChange?: boolean },
+  ): Promise<NotPut["what"] | undefined>;
+  /** Removes a file; one that the place protects stays. */
+  remove(location: string): Promise<void>;
+  close(): Promise<void>;
+}

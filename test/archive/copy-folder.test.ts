@@ -1,0 +1,189 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { appendFile, mkdir, readFile, readdir, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { holdPackages, releasePackages } from "../../src/index.ts";
+import type { CopyReport, NotCopied } from "../../src/model/archive-reports.ts";
+import { plainDisk } from "../../src/vault/archive-disk.ts";
+import { copyArchive, rebuildIndex } from "../../src/vault/commands.ts";
+import { withFolder } from "../media/support.ts";
+import { readLogged } from "./logged.ts";
+import { copiesOfArchive, fillArchive, verify } from "./packages.ts";
+import { bundleVerb, runChild } from "./processes.ts";
+
+async function copy(root: string, to: string): Promise<{ report: CopyReport; notCopied: NotCopied[] }> {
+  const notCopied: NotCopied[] = [];
+  const report = await copyArchive(root, to, { onNotCopied: (one) => notCopied.push(one) });
+  return { report, notCopied };
+}
+
+describe("archive: copying to another folder", () => {
+  const archive = copiesOfArchive(["m0", "m1", "m2"]);
+
+  /** `to` does not exist yet. */
+  const withCopy = (body: (given: { root: string; file: string; to: string }) => Promise<void>) =>
+    archive.withArchive((root, file) =>
+      withFolder((disk) => body({ root, file, to: join(disk, "parcels") })),
+    );
+
+  it("makes a copy that can be verified, also with the database, and copies what is new", () =>
+    withCopy(async ({ root, file, to }) => {
+      const first = await copy(root, to);
+      assert.deepEqual([first.report.copied, first.report.alreadyThere, first.notCopied], [3, 0, []]);
+      const { report, findings } = await verify(to, [file]);
+      assert.deepEqual([report.packages, report.expected, findings], [3, 3, []]);
+      assert.deepEqual(await readLogged(to, plainDisk), await readLogged(root, plainDisk));
+      const again = await copy(root, to);
+      assert.deepEqual([again.report.copied, again.report.alreadyThere, again.report.bytes], [0, 3, 0]);
+      await fillArchive(root, ["m3"]);
+      const more = await copy(root, to);
+      assert.deepEqual([more.report.copied, more.report.alreadyThere], [1, 3]);
+      assert.deepEqual((await verify(to, [file])).findings, []);
+      assert.deepEqual((await readdir(join(to, ".dimensioner-archive"))).toSorted(), ["copying", "log"]);
+      assert.deepEqual(await readdir(join(to, ".dimensioner-archive", "copying")), []);
+      const database = join(to, "..", "index.sqlite");
+      assert.equal((await rebuildIndex(to, { database })).packages, 4);
+    }));
+
+  it("copies again what is missing there or has another length, and replaces no other package", () =>
+    withCopy(async ({ root, to }) => {
+      await copy(root, to);
+      const [first = "", second = "", third = ""] = archive.paths;
+      const pictures = (await readdir(join(to, first))).filter((name) => name.endsWith(".jpg"));
+      await rm(join(to, first, pictures[0] ?? ""));
+      await appendFile(join(to, first, pictures[1] ?? ""), "!");
+      await rm(join(to, second), { recursive: true });
+      await writeFile(join(to, third, "manifest.json"), "{}");
+      const { report, notCopied } = await copy(root, to);
+      assert.deepEqual([report.copied, report.failed], [2, 1]);
+      assert.deepEqual(notCopied, [
+        { path: third, problem: "another package has the same name in the copy: it was not replaced" },
+      ]);
+      assert.deepEqual(
+        (await verify(to, null)).findings.map(({ path }) => path.startsWith(third)),
+        [true],
+      );
+      await rm(join(to, third), { recursive: true });
+      await mkdir(join(to, third));
+      await writeFile(join(to, third, "notes.txt"), "somebody's notes");
+      assert.equal((await copy(root, to)).report.failed, 1);
+      assert.equal(await readFile(join(to, third, "notes.txt"), "utf8"), "somebody's notes");
+    }));
+
+  it("does not copy a package with a damaged file, and has nothing of it", () =>
+    withCopy(async ({ root, to }) => {
+      const [path = ""] = archive.paths;
+      const [picture = ""] = (await readdir(join(root, path))).filter((name) => name.endsWith(".jpg"));
+      const content = await readFile(join(root, path, picture));
+      await writeFile(join(root, path, picture), content.fill("x"));
+      const { report, notCopied } = await copy(root, to);
+      assert.deepEqual(
+        [report.copied, notCopied],
+        [2, [{ path, problem: `${picture} is not as it was archived` }]],
+      );
+      await assert.rejects(stat(join(to, path)), { code: "ENOENT" });
+      assert.deepEqual(await readdir(join(to, ".dimensioner-archive", "copying")), []);
+    }));
+
+  it("removes what was interrupted more than a day ago, and nothing that another run may be copying", () =>
+    withCopy(async ({ root, to }) => {
+      const copying = join(to, ".dimensioner-archive", "copying");
+      for (const [name, hours] of [
+        ["old", 25],
+        ["new", 23],
+      ] as const) {
+        await mkdir(join(copying, name), { recursive: true });
+        await writeFile(join(copying, name, "video.mp4"), "half");
+        const at = new Date(Date.now() - hours * 3_600_000);
+        await utimes(join(copying, name), at, at);
+      }
+      const { report } = await copy(root, to);
+      assert.deepEqual([report.copied, report.endedUploads], [3, 1]);
+      assert.deepEqual(await readdir(copying), ["new"]);
+    }));
+
+  it("copies holds and time stamps as they come, and removes the file of a hold that was released", () =>
+    withCopy(async ({ root, file, to }) => {
+      const [path = ""] = archive.paths;
+      const which = { database: file, by: "transactionId", value: "m0", reason: "claim" } as const;
+      await holdPackages(root, which);
+      const stamp = join(root, ".dimensioner-archive", "timestamps", "t1");
+      await mkdir(stamp, { recursive: true });
+      await writeFile(join(stamp, "response.tsr"), "signed");
+      await copy(root, to);
+      const copied = join(to, ".dimensioner-archive", "timestamps", "t1", "response.tsr");
+      assert.equal(await readFile(copied, "utf8"), "signed");
+      assert.ok((await readdir(join(to, path))).includes("hold.json"));
+      assert.equal((await copy(root, to)).report.bytes, 0);
+      await releasePackages(root, which);
+      await copy(root, to);
+      assert.ok(!(await readdir(join(to, path))).includes("hold.json"));
+      assert.deepEqual(await readLogged(to, plainDisk), await readLogged(root, plainDisk));
+    }));
+
+  it("says that another log of the same store is there, and does not change it", () =>
+    withCopy(async ({ root, to }) => {
+      await copy(root, to);
+      const logs = join(to, ".dimensioner-archive", "log");
+      const [store = ""] = await readdir(logs);
+      const log = join(logs, store, "copy.log");
+      const changed = (await readFile(log, "utf8")).replace(
+        /"archived":"\d{4}(?=[^\n]*\n$)/,
+        '"archived":"1999',
+      );
+      await writeFile(log, changed);
+      const { report, notCopied } = await copy(root, to);
+      assert.match(notCopied[0]?.problem ?? "", /^the copy has another log of this store: its line 4 is not/);
+      assert.equal(report.failed, 1);
+      assert.equal(await readFile(log, "utf8"), changed);
+    }));
+
+  it("refuses a folder that is something else, is in the archive, or is not there with the one around it", () =>
+    withCopy(async ({ root, to }) => {
+      await mkdir(to);
+      await writeFile(join(to, "notes.txt"), "");
+      const refusals = [
+        [to, "copyFolder"],
+        [root, "copyFolder"],
+        [join(root, "copy"), "copyFolder"],
+        [join(root, ".."), "copyFolder"],
+        [join(to, "gone", "parcels"), "fileNoFolder"],
+        [join(to, "notes.txt"), "fileNotFolder"],
+      ] as const;
+      for (const [where, sentence] of refusals) {
+        await assert.rejects(copy(root, where), { sentence }, where);
+      }
+      assert.deepEqual(await readdir(to), ["notes.txt"]);
+    }));
+
+  (process.platform === "win32" ? it.skip : it)("follows no link in the archive or in the copy", () =>
+    withCopy(async ({ root, to }) => {
+      await copy(root, to);
+      const stamps = join(root, ".dimensioner-archive", "timestamps");
+      await mkdir(join(stamps, "t1"), { recursive: true });
+      await symlink("/etc/hostname", join(stamps, "t1", "response.tsr"));
+      execFileSync("mkfifo", [join(stamps, "t1", "request.tsq")]);
+      assert.equal((await copy(root, to)).report.bytes, 0);
+      await symlink(join(root, archive.paths[0] ?? ""), join(stamps, "t2"));
+      await assert.rejects(copy(root, to), { code: "ERR_FILE", sentence: "fileOutside" });
+      await rm(stamps, { recursive: true });
+      const [day = ""] = (archive.paths[0] ?? "").split("/");
+      await rm(join(to, day), { recursive: true });
+      await mkdir(join(to, "..", "elsewhere"));
+      await symlink(join(to, "..", "elsewhere"), join(to, day));
+      await assert.rejects(copy(root, to), { code: "ERR_FILE", sentence: "fileOutside" });
+      assert.deepEqual(await readdir(join(to, "..", "elsewhere")), []);
+    }),
+  );
+
+  it("is done by the command line", () =>
+    withCopy(async ({ root, to }) => {
+      const script = await bundleVerb("copy");
+      const { code, stdout, stderr } = await runChild(script, [root, to]);
+      assert.deepEqual([code, stderr], [0, ""]);
+      const refused = await runChild(script, [root, to, "--retain-days", "7"]);
+      assert.deepEqual([refused.code, refused.stdout], [2, ""]);
+      assert.match(refused.stderr, /only a bucket can protect copies/);
+      assert.match(stdout, /parcels: 3 packages copied, [\d.]+ kB; 0 already there\n$/);
+    }));
+});
