@@ -7,6 +7,7 @@ import { systemCode } from "../media/disk.ts";
 import type { ArchiveProgress, CopyReport, NotCopied } from "../model/archive-reports.ts";
 import {
   asFileError,
+  holdFileName,
   holdName,
   manifestFileName,
   namesInState,
@@ -46,8 +47,6 @@ const packagesAtOnce = 4;
 const dayMs = 24 * 3_600_000;
 /** A hold and the files of a time stamp are much smaller; a longer file is none. */
 const mostSmallBytes = 1024 * 1024;
-/** What a hold is called that was not made by hand. */
-const holdFileName = "hold.json";
 
 interface CopiedLog {
   readonly replay: LogReplay;

@@ -4,7 +4,6 @@ import { appendFile, mkdir, readFile, readdir, rm, stat, symlink, utimes, writeF
 import { join } from "node:path";
 import { holdPackages, releasePackages } from "../../src/index.ts";
 import type { CopyReport, NotCopied } from "../../src/model/archive-reports.ts";
-import { plainDisk } from "../../src/vault/archive-disk.ts";
 import { copyArchive, rebuildIndex } from "../../src/vault/commands.ts";
 import { withFolder } from "../media/support.ts";
 import { readLogged } from "./logged.ts";
@@ -32,7 +31,7 @@ describe("archive: copying to another folder", () => {
       assert.deepEqual([first.report.copied, first.report.alreadyThere, first.notCopied], [3, 0, []]);
       const { report, findings } = await verify(to, [file]);
       assert.deepEqual([report.packages, report.expected, findings], [3, 3, []]);
-      assert.deepEqual(await readLogged(to, plainDisk), await readLogged(root, plainDisk));
+      assert.deepEqual(await readLogged(to), await readLogged(root));
       const again = await copy(root, to);
       assert.deepEqual([again.report.copied, again.report.alreadyThere, again.report.bytes], [0, 3, 0]);
       await fillArchive(root, ["m3"]);
@@ -118,7 +117,7 @@ describe("archive: copying to another folder", () => {
       await releasePackages(root, which);
       await copy(root, to);
       assert.ok(!(await readdir(join(to, path))).includes("hold.json"));
-      assert.deepEqual(await readLogged(to, plainDisk), await readLogged(root, plainDisk));
+      assert.deepEqual(await readLogged(to), await readLogged(root));
     }));
 
   it("says that another log of the same store is there, and does not change it", () =>

@@ -3,7 +3,6 @@ import { appendFile, mkdir, readFile, rename, writeFile } from "node:fs/promises
 import { dirname, join } from "node:path";
 import type { CopyReport, NotCopied } from "../../src/model/archive-reports.ts";
 import { holdPackages, releasePackages } from "../../src/index.ts";
-import { plainDisk } from "../../src/vault/archive-disk.ts";
 import { copyArchive, pruneArchive, rebuildIndex } from "../../src/vault/commands.ts";
 import type { BucketLocation } from "../../src/vault/files-location.ts";
 import { namedFiles, openBucketFiles } from "../../src/vault/files/open-files.ts";
@@ -12,6 +11,7 @@ import { type BucketServer, s3Servers, useCredentials } from "../support/s3-serv
 import { type BucketStub, startStub } from "../support/s3-stub.ts";
 import { readLogged } from "./logged.ts";
 import { changeDatabase, copiesOfArchive, fillArchive, verify } from "./packages.ts";
+import { loggedIn } from "./bucket-archive.ts";
 import { bundleVerb, runChild } from "./processes.ts";
 
 async function copy(root: string, to: string): Promise<{ report: CopyReport; notCopied: NotCopied[] }> {
@@ -307,7 +307,7 @@ describe("archive: copying to a bucket", () => {
         const sent = stub.requests.slice(first).filter(({ method }) => method === "PUT");
         assert.ok(sent.at(-1)?.key.startsWith("parcels/.dimensioner-archive/log/"));
         const files = await openBucketFiles(inPrefix(to), {});
-        assert.deepEqual(await readLogged(files.root, files.disk), await readLogged(root, plainDisk));
+        assert.deepEqual(await loggedIn(files), await readLogged(root));
         await files.close();
         const logs = [...stub.objects].filter(([key]) => key.includes("/log/"));
         const lines = logs.flatMap(([, { body }]) => String(body).trim().split("\n"));

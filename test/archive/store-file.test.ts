@@ -182,8 +182,8 @@ describe("archive: a store file", () => {
           );
           const pruned = await run("prune", file, "--older-than", "1d", "--json");
           assert.equal(pruned.stderr, "");
-          const { rowsRemoved, leftovers, leftoversKept } = JSON.parse(pruned.stdout);
-          assert.deepEqual([rowsRemoved, leftovers, leftoversKept], [0, 0, null]);
+          const { deleted, leftovers, leftoversKept } = JSON.parse(pruned.stdout);
+          assert.deepEqual([deleted, leftovers, leftoversKept], [0, 0, null]);
         });
       } finally {
         await archive.close();

@@ -1,14 +1,10 @@
 import assert from "node:assert/strict";
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import type { Submission } from "../../src/jobs/runner.ts";
 import type { Archived } from "../../src/jobs/seal.ts";
-import { rebuildIndex } from "../../src/vault/commands.ts";
 import type { Intent } from "../../src/vault/packages/intent.ts";
 import { withFolder } from "../media/support.ts";
 import { verify } from "./packages.ts";
 import { ScriptedCloud, ScriptedDevice, videoOf } from "./scripted-sources.ts";
-import { databaseOf } from "./store.ts";
 import { type Opened, intentOf, openArchive, readPackages, until } from "./support.ts";
 
 const image = { id: "ColorImageJpeg", type: "image/jpeg" };
@@ -120,24 +116,6 @@ describe("archive: supplements and what their package was to hold", () => {
       device.pictures = ["annotated"];
       await archive(opened, measured(["annotated"]));
       assert.deepEqual((await verify(root)).said, []);
-    });
-  });
-
-  it("are judged by their own message if the manifest of an earlier version says no rule and no recording", async () => {
-    await withFolder(async (root) => {
-      await archivingIn(root, async (opened) => {
-        const { folder, manifest } = await archive(opened, measured(["annotated"], recordingOf("taken")));
-        const { expected, leftOut, recording, ...earlier } = manifest;
-        assert.ok(expected !== undefined && leftOut !== undefined && recording !== null);
-        await writeFile(join(folder, "manifest.json"), JSON.stringify(earlier));
-      });
-      await rebuildIndex(root, { database: databaseOf(root) });
-      await archivingIn(root, async (opened, { cloud }) => {
-        cloud.have = [image, video];
-        const { complete, manifest } = await archive(opened, bare());
-        assert.deepEqual([complete, manifest.items.map(({ contentId }) => contentId)], [true, [video.id]]);
-        assert.equal(manifest.recording, null);
-      });
     });
   });
 
