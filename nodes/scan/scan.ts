@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Node, NodeAPI, NodeDef } from "node-red";
 import { copiesOf, refuseTooDeep } from "../../src/runtime/action/message.ts";
 import { serve } from "../../src/runtime/action/serve.ts";
@@ -39,25 +40,29 @@ export default function (RED: NodeAPI): void {
     const served = { ...operation, config: noConfig, properties: saved, settings };
     serve(RED, this, served, async (job, { rules, sources, recent, separator, framing }) => {
       const { msg, status } = job;
+      const droppedBefore = sources.dropped;
       const frames = await framesIn(job, framing, sources);
       if (frames.length > 1) {
         refuseTooDeep(msg, operation);
       }
       const references = await rules.references();
       // All scans are read before any is remembered: a message ends either in its scans or in an error.
-      const read = frames.map((frame) => {
+      const read: { payload: string; key: string; addition: Addition }[] = [];
+      for await (const frame of someInTurn(frames)) {
         const reading = readFrame(frame, { separator });
         const control = rules.controlOf(reading);
         const addition: Addition =
           control === undefined
             ? { transactionReference: chooseReference(reading, references), scan: reading.scan }
             : { control };
-        return { payload: frame.raw, key: `${sourceOf(msg)} ${reading.scan.text}`, addition };
-      });
+        read.push({ payload: frame.raw, key: `${sourceOf(msg)} ${reading.scan.text}`, addition });
+      }
       const fresh = read.filter(({ key }) => !recent.isDuplicate(key, performance.now()));
       dropped += read.length - fresh.length;
       const last = fresh.at(-1);
-      if (last !== undefined && nameOf(last.addition) === noRead) {
+      if (sources.dropped > droppedBefore) {
+        status.say("failed", "scansDropped", { count: sources.dropped });
+      } else if (last !== undefined && nameOf(last.addition) === noRead) {
         status.say("waiting", "nothingRead");
       } else if (last !== undefined) {
         status.show("done", () => nameOf(last.addition));
@@ -65,21 +70,33 @@ export default function (RED: NodeAPI): void {
         status.say("done", "duplicates", { count: dropped });
       }
       const items = fresh.map(({ payload, addition }) => ({ payload, ...addition }));
-      const messages =
-        items.length > 1
-          ? copiesOf(RED, msg, operation, items)
-          : items.map((item) => Object.assign(msg, item));
-      return {
-        turns: messages.map((sent, index): Outputs => {
-          const isControl = "control" in (items[index] ?? {});
-          return isControl ? [null, sent] : [sent, null];
-        }),
-      };
+      return { turns: outputsOf(items) };
+
+      async function* outputsOf(all: typeof items): AsyncGenerator<Outputs> {
+        for await (const item of someInTurn(all)) {
+          const [sent = msg] =
+            all.length > 1 ? copiesOf(RED, msg, operation, [item]) : [Object.assign(msg, item)];
+          yield "control" in item ? [null, sent] : [sent, null];
+        }
+      }
     });
   }
 
   RED.nodes.registerType("dimensioner-scan", ScanNode);
   serveTryScan(RED);
+}
+
+/** How many scans are read, or sent, in one turn of the event loop. */
+const mostInTurn = 200;
+
+/** Returns one after the other, and lets the rest of the process go on after some of them. */
+async function* someInTurn<T>(all: readonly T[]): AsyncGenerator<T> {
+  for (const [index, one] of all.entries()) {
+    if (index % mostInTurn === mostInTurn - 1) {
+      await nextTurn();
+    }
+    yield one;
+  }
 }
 
 function nameOf(addition: Addition): string {

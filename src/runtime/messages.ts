@@ -8,9 +8,9 @@ export type Message = NodeMessageInFlow & Partial<Record<string, unknown>>;
 /** What to send to each output, in order; null for nothing, a list for several messages. */
 export type Outputs = readonly (Message | readonly Message[] | null)[];
 
-/** What to send one after the other, if the order between the outputs matters. */
+/** What to send one after the other, if the order between the outputs matters, or if it is too much for one turn of the event loop. */
 export interface InTurn {
-  readonly turns: readonly Outputs[];
+  readonly turns: Iterable<Outputs> | AsyncIterable<Outputs>;
 }
 
 /**

@@ -97,6 +97,14 @@ export function serve<TSettings>(
     }
   };
 
+  /** Throws ERR_CANCELLED if the node was closed: nothing is sent then. */
+  const refuseClosed = (): void => {
+    if (closing.signal.aborted) {
+      const outcome = acts ? "unknown" : null;
+      throw new DimensionerError("cancelledClose", { operation, outcome, surface: config.surface() });
+    }
+  };
+
   /** Never rejects: a rejection here would end the process. */
   const run = async (
     msg: Message,
@@ -116,11 +124,8 @@ export function serve<TSettings>(
         throw errorBeforeSending(call, read.problem.sentence, read.problem.values);
       }
       const result = await work(job, read.settings);
-      if (closing.signal.aborted) {
-        const outcome = acts ? "unknown" : null;
-        throw new DimensionerError("cancelledClose", { operation, outcome, surface: config.surface() });
-      }
-      for (const outputs of "turns" in result ? result.turns : [result]) {
+      for await (const outputs of "turns" in result ? result.turns : [result]) {
+        refuseClosed();
         if (outputs.some((output) => output !== null && (!isList(output) || output.length > 0))) {
           // If a node sends several messages in a row, Node-RED copies them in any case.
           outputs.forEach(

@@ -103,7 +103,7 @@ export async function framesIn(job: Job, framing: Framing, sources: ScanSources)
   const { payload } = job.msg;
   const text = textOf(payload);
   if (framing === "message" || (framing === "auto" && typeof payload === "string")) {
-    return framesOf(text);
+    return sources.pass(`whole ${sourceOf(job.msg)}`, framesOf(text), job);
   }
   if (text === "") {
     throw scanError("scanEmpty");

@@ -160,6 +160,7 @@ export const statusTexts = {
   receivingScan: "receiving a scan",
   nothingRead: "nothing was read",
   duplicates: "duplicates dropped: __count__",
+  scansDropped: "scans dropped: __count__",
   billedDimensional: "__count__ __unit__ (dimensional)",
   billedActual: "__count__ __unit__ (actual)",
   billedMinimum: "__count__ __unit__ (minimum)",
