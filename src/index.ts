@@ -89,6 +89,7 @@ export type {
   ArchiveProgress,
   Finding,
   NotIndexed,
+  PackageFilter,
   PackageLookup,
   PruneArchiveOptions,
   PrunedPackage,

@@ -13,6 +13,7 @@ import {
   stateFolderName,
 } from "../vault/archive-disk.ts";
 import type { ArchiveFiles } from "../vault/files/archive-files.ts";
+import { decodeLine, readLog } from "../vault/files/checked-lines.ts";
 import type { Manifest } from "../vault/packages/manifest.ts";
 import { openPlain } from "../vault/packages/package-files.ts";
 import type { IndexedPackage } from "../vault/packages/package-index.ts";
@@ -133,6 +134,29 @@ async function logChange(
     ...change,
   };
   await files.addToLog(join(files.root, stateFolderName, holdLogName), [entry]);
+}
+
+const holdLine = v.object({ what: v.picklist(["hold", "release"]), path: v.string() });
+
+/**
+ * Lists the folders of the packages that are on hold as the log of holds says, the last one that was put on hold at the end. It does
+ * not know of files that somebody has put into a folder by hand, or removed from it. Throws ERR_FILE and ERR_STORE.
+ */
+export async function listHeld({ root, disk }: Pick<ArchiveFiles, "disk" | "root">): Promise<string[]> {
+  const path = join(root, stateFolderName, holdLogName);
+  return asFileErrors(path, async () => {
+    const held = new Set<string>();
+    for await (const text of readLog(path, disk)) {
+      const line = v.safeParse(holdLine, decodeLine(text));
+      if (line.success) {
+        held.delete(line.output.path);
+        if (line.output.what === "hold") {
+          held.add(line.output.path);
+        }
+      }
+    }
+    return [...held];
+  });
 }
 
 /** The file that this package writes comes last: what somebody has put there by hand says why. */

@@ -7,6 +7,7 @@ import type {
   ArchiveNote,
   ArchiveProgress,
   Finding,
+  PackageFilter,
   PackageLookup,
   VerifyReport,
 } from "../model/archive-reports.ts";
@@ -36,6 +37,7 @@ import {
   type OpenedPackage,
   goneError,
   holdPackage,
+  listHeld,
   longestReason,
   openPackage,
   readHold,
@@ -43,7 +45,7 @@ import {
   takeBackHeld,
 } from "./hold.ts";
 import { type ChainedPackage, withNext } from "./report/exported-package.ts";
-import { type Query, type SoughtSize, readSize, searchIndex } from "./search.ts";
+import { type Filter, type Query, type SoughtSize, readSize, searchIndex } from "./search.ts";
 
 /** Where packages are looked up. */
 export interface EvidenceSource {
@@ -58,6 +60,7 @@ export interface Sought {
   readonly by: PackageLookup;
   /** Not needed for `all`. */
   readonly value?: string | undefined;
+  readonly filter?: PackageFilter | undefined;
   readonly limit: number;
 }
 
@@ -77,19 +80,23 @@ export async function findPackages(
   const { database, files } = source;
   const { limit } = sought;
   const query = queryOf(source, sought);
-  const found = await searchIndex(database, query, limit);
+  const filter = await filterOf(source, sought.filter);
+  const found = await searchIndex(database, query, limit, filter);
   const described = await describeAll(source, found, signal);
+  // Somebody may have removed the file of a hold by hand, which the log does not know.
+  const isWanted = ({ hold }: EvidencePackage): boolean => sought.filter?.onHold !== true || hold !== null;
   if (described.length === found.length || found.length < limit || signal?.aborted === true) {
-    return described;
+    return described.filter(isWanted);
   }
   // Older ones that are on hold must not be missing because of those that were deleted.
-  const more = await searchIndex(database, query, limit + mostSpareRows);
+  const more = await searchIndex(database, query, limit + mostSpareRows, filter);
   const known = new Set(found.map(({ id }) => id));
   const left = await leaveOutPruned(
     files,
     more.filter(({ id }) => !known.has(id)),
   );
-  return [...described, ...(await describeAll(source, left.slice(0, limit - described.length), signal))];
+  const others = await describeAll(source, left.slice(0, limit - described.length), signal);
+  return [...described, ...others].filter(isWanted);
 }
 
 /** The same without reading them, but ERR_NOT_FOUND if there are none, and ERR_INPUT if there are more than the limit. */
@@ -110,7 +117,8 @@ export async function demandListed(
   sought: Sought,
 ): Promise<readonly IndexedPackage[]> {
   const { value = sought.by, limit } = sought;
-  const found = await searchIndex(source.database, queryOf(source, sought), limit + 1);
+  const filter = await filterOf(source, sought.filter);
+  const found = await searchIndex(source.database, queryOf(source, sought), limit + 1, filter);
   if (found.length === 0) {
     throw notFoundError(source, sought);
   }
@@ -234,6 +242,16 @@ function queryOf(source: EvidenceSource, { by, value }: Sought): Query {
     default:
       return { by, value: valueOf(source, value) };
   }
+}
+
+async function filterOf(source: EvidenceSource, filter: PackageFilter = {}): Promise<Filter> {
+  const { device = "", period = "", film = false, onHold = false, incomplete = false } = filter;
+  return {
+    device: device === "" ? undefined : device,
+    period: period.trim() === "" ? undefined : periodOf(source, period),
+    marks: [...(film ? (["film"] as const) : []), ...(incomplete ? (["incomplete"] as const) : [])],
+    locations: onHold ? await listHeld(source.files) : undefined,
+  };
 }
 
 function valueOf(source: Pick<EvidenceSource, "operation">, value: string | undefined): string {

@@ -1,5 +1,6 @@
 import { type Database, type Row, type SqlValue, type Statement, always } from "../../database/database.ts";
 import { indexedText } from "../../database/schema.ts";
+import { type Mark, searchWords } from "../../rules/search-words.ts";
 import { indexedSize } from "./indexed-size.ts";
 import type { PlacedPackage } from "./intent.ts";
 import { type Manifest, filesOf } from "./manifest.ts";
@@ -161,7 +162,19 @@ export function rowOfPackage(
     billable_legal_for_trade: billable === null ? null : String(billable.legalForTrade),
     scan: indexedText(manifest.scan?.text ?? null),
     ...indexedSize(manifest.measured ?? null),
+    search_words: searchWords(
+      times.archived,
+      [...Object.values(references), manifest.scan?.text ?? null, manifest.transactionId, manifest.device],
+      marksOf(manifest),
+    ),
   };
+}
+
+function marksOf({ complete, items }: Manifest): Mark[] {
+  const hasFilm = items.some((item) =>
+    (item.contentTypeFound ?? item.contentTypeAnnounced ?? "").startsWith("video/"),
+  );
+  return [...(hasFilm ? (["film"] as const) : []), ...(complete ? [] : (["incomplete"] as const))];
 }
 
 /** Returns the statements that add a package to the index, or replace its row, if the condition holds. */
