@@ -12,6 +12,7 @@ import {
   LeasedStore,
   Turns,
   exportEvidence,
+  filterOf,
   languageFor,
   prune,
   putExport,
@@ -90,7 +91,8 @@ export default function (RED: NodeAPI): void {
       status.say("working", "searching");
       switch (action) {
         case "find": {
-          const found = await findPackages(await sourceOf(request), request, job.signal);
+          const sought = { ...request, filter: filterOf(msg, settings) };
+          const found = await findPackages(await sourceOf(request), sought, job.signal);
           status.say("done", "packages", { count: found.length });
           if (settings.emit === "array") {
             msg.payload = found;
