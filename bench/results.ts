@@ -8,6 +8,7 @@ import type { DownloadRow } from "./parts/downloads.ts";
 import type { JobRow } from "./parts/jobs.ts";
 import type { LoadRow } from "./parts/load.ts";
 import type { ScanRow } from "./parts/scan.ts";
+import type { SearchRow } from "./parts/search.ts";
 import type { TogetherRow } from "./parts/together.ts";
 import type { VerifyRow } from "./parts/verify.ts";
 
@@ -20,6 +21,7 @@ export const partNames = [
   "devices",
   "jobs",
   "verify",
+  "search",
   "load",
 ] as const;
 export type PartName = (typeof partNames)[number];
@@ -33,6 +35,7 @@ export interface Parts {
   readonly devices?: Measured<{ readonly rows: readonly DeviceRow[] }>;
   readonly jobs?: Measured<{ readonly rows: readonly JobRow[] }>;
   readonly verify?: Measured<{ readonly rows: readonly VerifyRow[] }>;
+  readonly search?: Measured<{ readonly rows: readonly SearchRow[] }>;
   readonly load?: Measured<{ readonly rows: readonly LoadRow[] }>;
 }
 

@@ -5,6 +5,7 @@ import { measureDownloads } from "./parts/downloads.ts";
 import { measureJobs } from "./parts/jobs.ts";
 import { measureLoad } from "./parts/load.ts";
 import { measureScan } from "./parts/scan.ts";
+import { measureSearch } from "./parts/search.ts";
 import { measureTogether } from "./parts/together.ts";
 import { measureVerify } from "./parts/verify.ts";
 import type { Progress } from "./progress.ts";
@@ -48,6 +49,8 @@ export async function runPart(
       return { jobs: { on, rows: (await each((one) => measureJobs(one, sizes.jobs, progress))).flat() } };
     case "verify":
       return { verify: { on, rows: await measureVerify(sizes.verify, progress) } };
+    case "search":
+      return { search: { on, rows: await measureSearch(sizes.search, progress) } };
     case "load":
       return { load: { on, rows: (await each((one) => measureLoad(one, sizes.load, progress))).flat() } };
   }

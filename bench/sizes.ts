@@ -5,6 +5,7 @@ import type { DownloadSizes } from "./parts/downloads.ts";
 import type { JobSizes } from "./parts/jobs.ts";
 import type { LoadSizes } from "./parts/load.ts";
 import type { ScanSizes } from "./parts/scan.ts";
+import type { SearchSizes } from "./parts/search.ts";
 import type { TogetherSizes } from "./parts/together.ts";
 import type { VerifySizes } from "./parts/verify.ts";
 
@@ -17,6 +18,7 @@ export interface Sizes {
   readonly devices: DeviceSizes;
   readonly jobs: JobSizes;
   readonly verify: VerifySizes;
+  readonly search: SearchSizes;
   readonly load: LoadSizes;
 }
 
@@ -42,6 +44,7 @@ export function fullSizes(folder: string): Sizes {
     devices: { devices: [0, 10, 16, 100, 1_000], rounds: 3, windowMs: 800 },
     jobs: { jobs: [100, 1_000, 10_000], waitMs: 20_000, folder },
     verify: { packages: 16, videoBytes: 100 * megabyte, pictureBytes: megabyte / 2, rounds: 5, folder },
+    search: { packages: 1_000_000, rounds: 21, folder },
     load: {
       rounds: 9,
       others: [
@@ -64,6 +67,7 @@ export function quickSizes(folder: string): Sizes {
     devices: { devices: [0, 10], rounds: 1, windowMs: 100 },
     jobs: { jobs: [10], waitMs: 500, folder },
     verify: { packages: 2, videoBytes: megabyte, pictureBytes: megabyte / 10, rounds: 1, folder },
+    search: { packages: 3_000, rounds: 2, folder },
     load: { rounds: 1, others: ["node-red-contrib-s7"] },
   };
 }

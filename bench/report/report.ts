@@ -9,6 +9,7 @@ import {
   jobsSection,
   loadSection,
   scanSection,
+  searchSection,
   togetherSection,
   verifySection,
 } from "./others.ts";
@@ -51,6 +52,7 @@ export function writeReport(results: Results): string {
       section("Many devices", parts.devices.on, devicesText, devicesSection(parts.devices.rows)),
     parts.jobs && section("Many archive jobs", parts.jobs.on, jobsText, jobsSection(parts.jobs.rows)),
     parts.verify && section("Verification", parts.verify.on, verifyText, verifySection(parts.verify.rows)),
+    parts.search && section("Search", parts.search.on, searchText, searchSection(parts.search.rows)),
     parts.load && section("Load and size", parts.load.on, loadText, loadSection(parts.load.rows)),
     readFileSync(join(import.meta.dirname, "notes.md"), "utf8").trim(),
   ];
@@ -84,6 +86,8 @@ any of the jobs yet.`;
 
 const verifyText = `\`dimensioner verify\` reads packages with a video and four pictures each, in turn with \`sha256sum\`, which uses one core. The files are
 in the system's cache. Verify also compares manifests, the chain and what lies in the folders.`;
+
+const searchText = `The newest 25 packages of a search are looked up in the index of a store, as for the evidence page, which then reads their manifests.`;
 
 const loadText = `The time that a package adds when Node-RED loads its node types, and the size of what \`npm install\` installs.`;
 
