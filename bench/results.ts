@@ -9,6 +9,7 @@ import type { JobRow } from "./parts/jobs.ts";
 import type { LogRow } from "./parts/log.ts";
 import type { LoadRow } from "./parts/load.ts";
 import type { ScanRow } from "./parts/scan.ts";
+import type { SearchRow } from "./parts/search.ts";
 import type { TogetherRow } from "./parts/together.ts";
 import type { VerifyRow } from "./parts/verify.ts";
 
@@ -22,6 +23,7 @@ export const partNames = [
   "jobs",
   "verify",
   "log",
+  "search",
   "load",
 ] as const;
 export type PartName = (typeof partNames)[number];
@@ -36,6 +38,7 @@ export interface Parts {
   readonly jobs?: Measured<{ readonly rows: readonly JobRow[] }>;
   readonly verify?: Measured<{ readonly rows: readonly VerifyRow[] }>;
   readonly log?: Measured<{ readonly rows: readonly LogRow[] }>;
+  readonly search?: Measured<{ readonly rows: readonly SearchRow[] }>;
   readonly load?: Measured<{ readonly rows: readonly LoadRow[] }>;
 }
 

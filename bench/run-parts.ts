@@ -6,6 +6,7 @@ import { measureJobs } from "./parts/jobs.ts";
 import { measureLoad } from "./parts/load.ts";
 import { measureLog } from "./parts/log.ts";
 import { measureScan } from "./parts/scan.ts";
+import { measureSearch } from "./parts/search.ts";
 import { measureTogether } from "./parts/together.ts";
 import { measureVerify } from "./parts/verify.ts";
 import type { Progress } from "./progress.ts";
@@ -51,6 +52,8 @@ export async function runPart(
       return { verify: { on, rows: await measureVerify(sizes.verify, progress) } };
     case "log":
       return { log: { on, rows: await measureLog(sizes.log, progress) } };
+    case "search":
+      return { search: { on, rows: await measureSearch(sizes.search, progress) } };
     case "load":
       return { load: { on, rows: (await each((one) => measureLoad(one, sizes.load, progress))).flat() } };
   }

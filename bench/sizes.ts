@@ -6,6 +6,7 @@ import type { JobSizes } from "./parts/jobs.ts";
 import type { LogSizes } from "./parts/log.ts";
 import type { LoadSizes } from "./parts/load.ts";
 import type { ScanSizes } from "./parts/scan.ts";
+import type { SearchSizes } from "./parts/search.ts";
 import type { TogetherSizes } from "./parts/together.ts";
 import type { VerifySizes } from "./parts/verify.ts";
 
@@ -19,6 +20,7 @@ export interface Sizes {
   readonly jobs: JobSizes;
   readonly verify: VerifySizes;
   readonly log: LogSizes;
+  readonly search: SearchSizes;
   readonly load: LoadSizes;
 }
 
@@ -45,6 +47,7 @@ export function fullSizes(folder: string): Sizes {
     jobs: { jobs: [100, 1_000, 10_000], waitMs: 20_000, folder },
     verify: { packages: 16, videoBytes: 100 * megabyte, pictureBytes: megabyte / 2, rounds: 5, folder },
     log: { lines: [1_000, 100_000, 1_000_000], rounds: 200, folder },
+    search: { packages: 1_000_000, rounds: 21, folder },
     load: {
       rounds: 9,
       others: [
@@ -68,6 +71,7 @@ export function quickSizes(folder: string): Sizes {
     jobs: { jobs: [10], waitMs: 500, folder },
     verify: { packages: 2, videoBytes: megabyte, pictureBytes: megabyte / 10, rounds: 1, folder },
     log: { lines: [100, 1_000], rounds: 3, folder },
+    search: { packages: 3_000, rounds: 2, folder },
     load: { rounds: 1, others: ["node-red-contrib-s7"] },
   };
 }

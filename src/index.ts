@@ -90,6 +90,7 @@ export type {
   ArchiveProgress,
   Finding,
   NotIndexed,
+  PackageFilter,
   PackageLookup,
   PruneArchiveOptions,
   PrunedPackage,

@@ -4,6 +4,7 @@ import type { JobRow } from "../parts/jobs.ts";
 import type { LoadRow } from "../parts/load.ts";
 import type { LogRow } from "../parts/log.ts";
 import type { ScanRow } from "../parts/scan.ts";
+import type { SearchRow } from "../parts/search.ts";
 import type { TogetherRow } from "../parts/together.ts";
 import type { VerifyRow } from "../parts/verify.ts";
 import { count, figure, fileSize, kilobytes, megabytes, table, times } from "./table.ts";
@@ -160,6 +161,18 @@ export function loadSection(rows: readonly LoadRow[]): string {
       row.nodeTypes === null ? null : count(row.nodeTypes),
       row.problem ?? (row.loadMs === null ? null : `${count(row.loadMs)} ms`),
       row.installedBytes === null ? null : `${(row.installedBytes / 1e6).toFixed(1)} MB`,
+    ]),
+  );
+}
+
+export function searchSection(rows: readonly SearchRow[]): string {
+  return table(
+    ["search", "found", "median", "most"],
+    rows.map(({ database, packages, search, found, medianMs, mostMs }) => [
+      `${search}, ${count(packages)} packages, ${database}`,
+      String(found),
+      `${figure(medianMs)} ms`,
+      `${figure(mostMs)} ms`,
     ]),
   );
 }

@@ -10,6 +10,7 @@ import {
   loadSection,
   logSection,
   scanSection,
+  searchSection,
   togetherSection,
   verifySection,
 } from "./others.ts";
@@ -53,6 +54,7 @@ export function writeReport(results: Results): string {
     parts.jobs && section("Many archive jobs", parts.jobs.on, jobsText, jobsSection(parts.jobs.rows)),
     parts.verify && section("Verification", parts.verify.on, verifyText, verifySection(parts.verify.rows)),
     parts.log && section("The log of a store", parts.log.on, logText, logSection(parts.log.rows)),
+    parts.search && section("Search", parts.search.on, searchText, searchSection(parts.search.rows)),
     parts.load && section("Load and size", parts.load.on, loadText, loadSection(parts.load.rows)),
     readFileSync(join(import.meta.dirname, "notes.md"), "utf8").trim(),
   ];
@@ -90,6 +92,7 @@ in the system's cache. Verify also compares manifests, the chain and what lies i
 const logText = `The log in an SQLite database. _One more_ is a line in a transaction of its own, with its sync. A root is what a checkpoint and a time stamp
 are made of: the first one reads all lines, and keeps the roots of blocks of them. A proof leads from any line to the root, for an export or
 the verification of one package.`;
+const searchText = `The newest 25 packages of a search are looked up in the index of a store, as for the evidence page, which then reads their manifests.`;
 
 const loadText = `The time that a package adds when Node-RED loads its node types, and the size of what \`npm install\` installs.`;
 

@@ -149,6 +149,15 @@ export function targets({ parts }: Results): Target[] {
     );
   }
 
+  for (const { database, packages, search, medianMs } of parts.search?.rows ?? []) {
+    add(
+      database,
+      `search ${count(packages)} packages: ${search}`,
+      ["most", 10, (ms) => `${ms.toFixed(1)} ms`],
+      medianMs,
+    );
+  }
+
   const loads = parts.load?.rows ?? [];
   for (const row of loads.filter((one) => one.package.startsWith("@dimflow/"))) {
     add(row.runtime, "time to load all node types", ["most", 100, (ms) => `${ms.toFixed(0)} ms`], row.loadMs);

@@ -8,6 +8,7 @@ import {
 import { defaultsOf, type PropertyTable, type Saved } from "../../src/properties/property-table.ts";
 
 const packages = { legend: "group.packages" } as const;
+const filters = { legend: "group.filters" } as const;
 const hold = { legend: "group.hold" } as const;
 const report = { legend: "group.report" } as const;
 const deletion = { legend: "group.deletion" } as const;
@@ -71,6 +72,25 @@ export const properties = {
     group: packages,
     when: { action: ["find", "missing", "verify", "hold", "release", "export", "prune", "msg"] },
   },
+  /** What is found only, of all that fits the value; a message may have a filter of its own. */
+  filterDevice: {
+    kind: "text",
+    default: "",
+    icon: "cube",
+    group: filters,
+    when: { action: ["find", "msg"] },
+  },
+  filterPeriod: {
+    kind: "text",
+    default: "",
+    icon: "calendar",
+    note: "note.filterPeriod",
+    group: filters,
+    when: { action: ["find", "msg"] },
+  },
+  film: { kind: "flag", default: false, group: filters, when: { action: ["find", "msg"] } },
+  onHold: { kind: "flag", default: false, group: filters, when: { action: ["find", "msg"] } },
+  incomplete: { kind: "flag", default: false, group: filters, when: { action: ["find", "msg"] } },
   emit: {
     kind: "choice",
     of: ["array", "split"],

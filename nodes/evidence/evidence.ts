@@ -13,6 +13,7 @@ import {
   Turns,
   checkpointOf,
   exportEvidence,
+  filterOf,
   languageFor,
   prune,
   putExport,
@@ -91,7 +92,8 @@ export default function (RED: NodeAPI): void {
       status.say("working", "searching");
       switch (action) {
         case "find": {
-          const found = await findPackages(await sourceOf(request), request, job.signal);
+          const sought = { ...request, filter: filterOf(msg, settings) };
+          const found = await findPackages(await sourceOf(request), sought, job.signal);
           status.say("done", "packages", { count: found.length });
           if (settings.emit === "array") {
             msg.payload = found;

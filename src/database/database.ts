@@ -37,6 +37,34 @@ export const skipLocked = "/* FOR UPDATE SKIP LOCKED */";
 export const lockLog: Statement = { sql: "SELECT 1 /* LOCK TABLE log_head */" };
 
 /**
+ * The beginning of a statement, for the packages whose search words have the character triples that are the value of its `?`:
+ * each in quotes, with a space between them.
+ */
+export const fromPackagesWithTriples =
+  "FROM package_words CROSS JOIN packages ON indexed_order = package_words.rowid WHERE package_words MATCH ?";
+
+/**
+ * A statement that says how rare triples are, which are the value of its `?` as a JSON array, each in quotes: for each triple among how
+ * many packages there are a hundred that have it, at the end or at the beginning of the index. Null if there are fewer of them.
+ * PostgreSQL knows that of frequent ones only, and has no row for others.
+ */
+export const reachOfTriples = `SELECT value AS triple, max((SELECT max(indexed_order) FROM packages) -
+    (SELECT rowid FROM package_words WHERE package_words MATCH value ORDER BY rowid DESC LIMIT 1 OFFSET 99),
+    (SELECT rowid FROM package_words WHERE package_words MATCH value ORDER BY rowid LIMIT 1 OFFSET 99)) AS reach
+  FROM json_each(?)`;
+
+/** A condition for the packages that have the text, which is the value of its `?`, in their search words. */
+export const hasSearchText = "instr(search_words, ?) > 0";
+
+/** A statement of a schema: one that both databases understand, or what each of them needs. */
+export type SchemaStatement =
+  | string
+  | { readonly sqlite: readonly string[]; readonly postgres: readonly string[] };
+
+/** The statements that lead from each version of a schema to the next. */
+export type Migrations = readonly (readonly SchemaStatement[])[];
+
+/**
  * The database of a store: jobs, records and the index of packages. The statements are plain SQL that SQLite and
  * PostgreSQL both understand, so that either can be behind this interface.
  */

@@ -3,7 +3,16 @@ import { codeOf, connectProblem, isUntrusted } from "../errors/connect-problem.t
 import { DimensionerError, isDimensionerError } from "../errors/dimensioner-error.ts";
 import { beginning, textOfThrown } from "../errors/interpolation.ts";
 import type { SentenceKey } from "../errors/sentences.ts";
-import { type Database, type SqlValue, databaseTime, lockLog, skipLocked } from "./database.ts";
+import {
+  type Database,
+  type SqlValue,
+  databaseTime,
+  fromPackagesWithTriples,
+  hasSearchText,
+  lockLog,
+  reachOfTriples,
+  skipLocked,
+} from "./database.ts";
 import { type PostgresAddress, connectionTls, tlsOfThread } from "./postgres-address.ts";
 
 /** The first version of PostgreSQL that is supported. */
@@ -188,6 +197,9 @@ export function sessionOptions(access: Access, answerWithinMs: number): string {
     statement_timeout: String(answerWithinMs),
     // Otherwise a worker that is suspended within a transaction would hold up all others.
     idle_in_transaction_session_timeout: String(answerWithinMs),
+    // No statement of a store takes so long that it would pay to compile it, or to start processes for it.
+    jit: "off",
+    max_parallel_workers_per_gather: "0",
   };
   return Object.entries(settings)
     .map(([name, value]) => `-c ${name}=${value.replaceAll(" ", "\\ ")}`)
@@ -277,6 +289,13 @@ export async function readRights(database: Pick<Database, "transaction">): Promi
 const postgresTime = `to_char(timezone('UTC', statement_timestamp()) + CAST(? AS INTERVAL),
   'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') COLLATE "C"`;
 
+const postgresTriples = `FROM packages WHERE trigrams(search_words) @> string_to_array(btrim(?, '"'), '" "')`;
+
+const postgresReach = `SELECT '"' || triple || '"' AS triple, 100 / part AS reach
+  FROM pg_stats, unnest(CAST(CAST(most_common_elems AS TEXT) AS TEXT[]), most_common_elem_freqs) AS known(triple, part)
+  WHERE schemaname = '${schemaName}' AND tablename = 'packages_words' AND part > 0
+    AND '"' || triple || '"' IN (SELECT value FROM json_array_elements_text(CAST(? AS JSON)) AS sought(value))`;
+
 /** The version of the server. Some distributions add that of their package, behind a space. */
 export const serverVersion = "split_part(current_setting('server_version'), ' ', 1)";
 
@@ -287,6 +306,9 @@ export const serverVersion = "split_part(current_setting('server_version'), ' ',
 export function translateStatement(sql: string): string {
   const translated = sql
     .replaceAll(databaseTime, postgresTime)
+    .replaceAll(fromPackagesWithTriples, postgresTriples)
+    .replaceAll(reachOfTriples, postgresReach)
+    .replaceAll(hasSearchText, "strpos(search_words, ?) > 0")
     .replaceAll(skipLocked, "FOR UPDATE SKIP LOCKED")
     .replaceAll(lockLog.sql, "LOCK TABLE log_head IN EXCLUSIVE MODE");
   let last = 0;

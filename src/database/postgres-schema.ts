@@ -1,4 +1,5 @@
 import type { PoolClient } from "pg";
+import type { Migrations } from "./database.ts";
 import type { PostgresAddress } from "./postgres-address.ts";
 import {
   type Access,
@@ -16,7 +17,7 @@ import {
 export interface TableOptions {
   readonly address: PostgresAddress;
   /** The statements that lead from each version of the schema to the next, as SQLite writes them. */
-  readonly migrations: readonly (readonly string[])[];
+  readonly migrations: Migrations;
   readonly access: Access;
 }
 
@@ -56,10 +57,7 @@ export async function prepareTables(
 }
 
 /** Returns whether there were no tables. Leaves newer ones as they are. */
-async function createTables(
-  client: PoolClient,
-  migrations: readonly (readonly string[])[],
-): Promise<boolean> {
+async function createTables(client: PoolClient, migrations: Migrations): Promise<boolean> {
   // A serializable transaction would see the tables as they were before it waited for the lock.
   await client.query("BEGIN ISOLATION LEVEL READ COMMITTED");
   try {
@@ -82,11 +80,7 @@ async function findVersion(client: PoolClient): Promise<number> {
   return table === null ? 0 : Number(await firstValue(client, "SELECT version FROM schema_version"));
 }
 
-async function migrate(
-  client: PoolClient,
-  from: number,
-  migrations: readonly (readonly string[])[],
-): Promise<void> {
+async function migrate(client: PoolClient, from: number, migrations: Migrations): Promise<void> {
   if (from === 0) {
     // CREATE SCHEMA IF NOT EXISTS needs the right to create one, even if there is one.
     const schema = await firstValue(client, `SELECT to_regnamespace('${schemaName}')`);
@@ -96,8 +90,11 @@ async function migrate(
     await client.query("CREATE TABLE schema_version (version BIGINT NOT NULL)");
     await client.query("INSERT INTO schema_version VALUES (0)");
   }
-  for (const statement of migrations.slice(from).flat()) {
-    await client.query(translateSchema(statement));
+  const statements = migrations.slice(from).flat();
+  for (const sql of statements.flatMap((one) =>
+    typeof one === "string" ? translateSchema(one) : one.postgres,
+  )) {
+    await client.query(sql);
   }
   await client.query("UPDATE schema_version SET version = $1", [migrations.length]);
 }

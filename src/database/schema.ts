@@ -1,8 +1,10 @@
+import type { Migrations } from "./database.ts";
+
 /**
  * The schema of a store's database, version by version: each list of statements leads from the version before to the
  * next. A released list is never changed; another one is added. docs/store.md explains each table and column.
  */
-export const migrations: readonly (readonly string[])[] = [
+export const migrations: Migrations = [
   [
     `CREATE TABLE store (
       store_id TEXT NOT NULL,
@@ -212,6 +214,7 @@ export const migrations: readonly (readonly string[])[] = [
     `CREATE INDEX log_package ON log (package_id, what) WHERE package_id IS NOT NULL`,
     `CREATE INDEX log_sha256 ON log (sha256) WHERE sha256 IS NOT NULL`,
     `CREATE INDEX log_transaction ON log (transaction_id) WHERE transaction_id IS NOT NULL`,
+    `CREATE INDEX log_holds ON log (n) WHERE what IN ('held', 'released')`,
     `CREATE INDEX log_stamped ON log (n) WHERE what = 'stamped'`,
     `CREATE TABLE log_head (size INTEGER NOT NULL)`,
     `INSERT INTO log_head VALUES (0)`,
@@ -223,6 +226,37 @@ export const migrations: readonly (readonly string[])[] = [
       block INTEGER PRIMARY KEY,
       root TEXT NOT NULL
     )`,
+  ],
+  [
+    `ALTER TABLE packages ADD COLUMN search_words TEXT NOT NULL DEFAULT ''`,
+    `CREATE INDEX packages_device ON packages (device, archived_at)`,
+    // Which packages have three characters in a row. Both databases have all that it needs; PostgreSQL's extension pg_trgm leaves
+    // characters out that are no letters where the database was made, and few users may create it.
+    {
+      sqlite: [
+        // Without the places of the characters in the text it is half as long; whoever searches looks at the text itself.
+        `CREATE VIRTUAL TABLE package_words USING fts5 (words, content = '', contentless_delete = 1, detail = none,
+          tokenize = 'trigram case_sensitive 1')`,
+        `CREATE TRIGGER package_words_added AFTER INSERT ON packages BEGIN
+          INSERT INTO package_words (rowid, words) VALUES (new.indexed_order, new.search_words);
+        END`,
+        `CREATE TRIGGER package_words_changed AFTER UPDATE OF search_words ON packages
+          WHEN new.search_words <> old.search_words BEGIN
+          DELETE FROM package_words WHERE rowid = old.indexed_order;
+          INSERT INTO package_words (rowid, words) VALUES (new.indexed_order, new.search_words);
+        END`,
+        `CREATE TRIGGER package_words_removed AFTER DELETE ON packages BEGIN
+          DELETE FROM package_words WHERE rowid = old.indexed_order;
+        END`,
+      ],
+      postgres: [
+        // It costs more than a look at the index, which the planner would not guess.
+        `CREATE FUNCTION trigrams(words TEXT) RETURNS TEXT[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1000 AS
+          $$ SELECT array_agg(substr(words, place, 3)) FROM generate_series(1, length(words) - 2) AS place $$`,
+        // What waits to be put into such an index is read as a whole by each search.
+        `CREATE INDEX packages_words ON packages USING gin (trigrams(search_words)) WITH (fastupdate = off)`,
+      ],
+    },
   ],
 ];
 

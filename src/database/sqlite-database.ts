@@ -1,4 +1,4 @@
-import type { Database, Row, Statement } from "./database.ts";
+import type { Database, Migrations, Row, Statement } from "./database.ts";
 import { isDimensionerError } from "../errors/dimensioner-error.ts";
 import { settledWithin } from "../time/settled-within.ts";
 import { closedError } from "./sqlite-failures.ts";
@@ -8,7 +8,7 @@ import { SqliteThread, type SqliteThreads, type ThreadDatabase } from "./sqlite-
 export interface SqliteOptions {
   readonly file: string;
   /** The statements that lead from each version of the schema to the next. */
-  readonly migrations: readonly (readonly string[])[];
+  readonly migrations: Migrations;
   /** Whether a missing file is an error instead of a new database. */
   readonly mustExist?: boolean;
   /** How long a transaction waits for another program that is writing. */

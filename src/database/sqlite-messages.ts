@@ -1,11 +1,11 @@
-import type { Row, Statement } from "./database.ts";
+import type { Migrations, Row, Statement } from "./database.ts";
 
 /** How a process opens a database that it owns. */
 export interface OwnRequest {
   readonly as: "own";
   readonly file: string;
   /** Statements that lead from each version of the schema to the next. */
-  readonly migrations: readonly (readonly string[])[];
+  readonly migrations: Migrations;
   /** How long a statement waits for another process that has locked the file. */
   readonly busyTimeoutMs: number;
   /** Whether a missing file is an error instead of a new database. */

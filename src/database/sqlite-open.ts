@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, realpathSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import type { Migrations } from "./database.ts";
 import { describeOpenFailure, resultCodeOf, resultCodes } from "./sqlite-errors.ts";
 import { readLog } from "./sqlite-log.ts";
 import type { Failure, OwnRequest } from "./sqlite-messages.ts";
@@ -198,13 +199,13 @@ function connect(path: string, { busyTimeoutMs }: OwnRequest, isShared: boolean)
   }
 }
 
-function migrate(database: DatabaseSync, from: number, migrations: readonly (readonly string[])[]): void {
+function migrate(database: DatabaseSync, from: number, migrations: Migrations): void {
   for (const [version, statements] of migrations.entries()) {
     if (version < from) {
       continue;
     }
     database.exec("BEGIN IMMEDIATE");
-    for (const statement of statements) {
+    for (const statement of statements.flatMap((one) => (typeof one === "string" ? one : one.sqlite))) {
       database.exec(statement);
     }
     database.exec(`PRAGMA user_version = ${version + 1}`);

@@ -8,6 +8,7 @@ import type {
   ArchiveNote,
   ArchiveProgress,
   Finding,
+  PackageFilter,
   PackageLookup,
   VerifyReport,
 } from "../model/archive-reports.ts";
@@ -22,7 +23,7 @@ import type { ArchiveFiles } from "../vault/files/archive-files.ts";
 import { namedFiles, openFiles } from "../vault/files/open-files.ts";
 import { findDatabases, openForTool } from "../vault/index-reader.ts";
 import { archivedFiles } from "../vault/packages/archived-files.ts";
-import { prunedOf } from "../vault/log/log-state.ts";
+import { heldPaths, prunedOf } from "../vault/log/log-state.ts";
 import {
   type ProvenPackage,
   coveringTimestamp,
@@ -47,7 +48,7 @@ import {
   readHold,
   releasePackage,
 } from "./hold.ts";
-import { type Query, type SoughtSize, readSize, searchIndex } from "./search.ts";
+import { type Filter, type Query, type SoughtSize, readSize, searchIndex } from "./search.ts";
 
 /** Where packages are looked up. */
 export interface EvidenceSource extends HoldTarget {
@@ -60,6 +61,7 @@ export interface Sought {
   readonly by: PackageLookup;
   /** Not needed for `all`. */
   readonly value?: string | undefined;
+  readonly filter?: PackageFilter | undefined;
   readonly limit: number;
 }
 
@@ -79,19 +81,23 @@ export async function findPackages(
   const { database } = source;
   const { limit } = sought;
   const query = queryOf(source, sought);
-  const found = await searchIndex(database, query, limit);
+  const filter = await filterOf(source, sought.filter);
+  const found = await searchIndex(database, query, limit, filter);
   const described = await describeAll(source, found, signal);
+  // Somebody may have removed the file of a hold by hand, which the log does not know.
+  const isWanted = ({ hold }: EvidencePackage): boolean => sought.filter?.onHold !== true || hold !== null;
   if (described.length === found.length || found.length < limit || signal?.aborted === true) {
-    return described;
+    return described.filter(isWanted);
   }
   // Older ones that are on hold must not be missing because of those that were deleted.
-  const more = await searchIndex(database, query, limit + mostSpareRows);
+  const more = await searchIndex(database, query, limit + mostSpareRows, filter);
   const known = new Set(found.map(({ id }) => id));
   const left = await leaveOutPruned(
     source,
     more.filter(({ id }) => !known.has(id)),
   );
-  return [...described, ...(await describeAll(source, left.slice(0, limit - described.length), signal))];
+  const others = await describeAll(source, left.slice(0, limit - described.length), signal);
+  return [...described, ...others].filter(isWanted);
 }
 
 /** The same without reading them, but ERR_NOT_FOUND if there are none, and ERR_INPUT if there are more than the limit. */
@@ -112,7 +118,8 @@ export async function demandListed(
   sought: Sought,
 ): Promise<readonly IndexedPackage[]> {
   const { value = sought.by, limit } = sought;
-  const found = await searchIndex(source.database, queryOf(source, sought), limit + 1);
+  const filter = await filterOf(source, sought.filter);
+  const found = await searchIndex(source.database, queryOf(source, sought), limit + 1, filter);
   if (found.length === 0) {
     throw notFoundError(source, sought);
   }
@@ -234,6 +241,16 @@ function queryOf(source: EvidenceSource, { by, value }: Sought): Query {
     default:
       return { by, value: valueOf(source, value) };
   }
+}
+
+async function filterOf(source: EvidenceSource, filter: PackageFilter = {}): Promise<Filter> {
+  const { device = "", period = "", film = false, onHold = false, incomplete = false } = filter;
+  return {
+    device: device === "" ? undefined : device,
+    period: period.trim() === "" ? undefined : periodOf(source, period),
+    marks: [...(film ? (["film"] as const) : []), ...(incomplete ? (["incomplete"] as const) : [])],
+    locations: onHold ? await heldPaths(source.database) : undefined,
+  };
 }
 
 function valueOf(source: Pick<EvidenceSource, "operation">, value: string | undefined): string {

@@ -1,16 +1,57 @@
-import type { Database, Row, SqlValue, Statement } from "../database/database.ts";
+import {
+  type Condition,
+  type Database,
+  type Row,
+  type SqlValue,
+  type Statement,
+  fromPackagesWithTriples,
+  hasSearchText,
+  reachOfTriples,
+} from "../database/database.ts";
 import { indexedText } from "../database/schema.ts";
 import type { Period } from "../rules/periods.ts";
+import {
+  type Mark,
+  marks,
+  partOfWord,
+  partsOfTime,
+  shortestPart,
+  timeMarks,
+  tripleOfMark,
+  triplesIn,
+  wholeWord,
+  wordsOf,
+} from "../rules/search-words.ts";
 import { lengthNames, weightNames } from "../rules/units.ts";
 import { grams, millimetres } from "../vault/packages/indexed-size.ts";
 import { type IndexedPackage, readIndexed } from "../vault/packages/package-index.ts";
 
-/** A search in the index. A text is compared as it is written, and in capital and small letters. */
+/**
+ * A search in the index. A reference, barcode or ID is looked up as a whole, a text as a part: each of its words has to be in one
+ * of them. Neither depends on how a character is encoded, nor on capital and small letters.
+ */
 export type Query =
-  | { readonly by: "reference" | "transactionId" | "barcode" | "packageId" | "text"; readonly value: string }
+  | LookUp
+  | { readonly by: "text"; readonly value: string }
   | { readonly by: "period"; readonly period: Period }
   | { readonly by: "size"; readonly sizes: readonly SoughtSize[] }
   | { readonly by: "all" };
+
+interface LookUp {
+  readonly by: "reference" | "transactionId" | "barcode" | "packageId";
+  readonly value: string;
+}
+
+/** What else has to be true of the packages that are found. */
+export interface Filter {
+  /** As the packages have it. */
+  readonly device?: string | undefined;
+  /** When they were archived. */
+  readonly period?: Period | undefined;
+  readonly marks?: readonly Mark[] | undefined;
+  /** Where they are: one of these folders below that of the packages. */
+  readonly locations?: readonly string[] | undefined;
+}
 
 const references = [
   "transaction_reference",
@@ -25,34 +66,27 @@ const columnsOf = {
   transactionId: ["transaction_id"],
   barcode: ["barcode_reference", "scan"],
   packageId: ["package_id"],
-  text: [...references, "barcode_reference", "scan", "transaction_id"],
 } as const;
 
-const sizeColumns = ["longest_mm", "middle_mm", "shortest_mm", "weight_g"] as const;
-
-/** A condition on the columns of a package, and its values. */
-interface Condition {
-  readonly condition: string;
-  readonly bounds: readonly SqlValue[];
-}
-
-/** More matches of one condition are not sorted: the newest packages are then searched first. */
-const mostSorted = 1_000;
-/** How many of the newest packages are searched then. */
-const newestSearched = 2_000;
-/** Follows every character in the order of bytes, which SQLite and PostgreSQL's collation "C" sort by. */
-const lastCharacter = "\u{10FFFF}";
-
 /**
- * Looks up packages in the index of a store, the newest first. Each part of a statement is answered by an index; an OR
- * over several columns would read the whole table.
+ * So many of the newest packages are looked at one by one, and so many matches of a text are sorted. What is rare is found in the index,
+ * and what is frequent soon among the newest.
  */
+const mostWalked = 1_000;
+const mostSorted = 500;
+/** How many packages with the words of a reference are looked at. */
+const mostFolded = 200;
+/** More folders are not asked for in one statement, nor more packages of a size sorted. */
+const mostLocations = 10_000;
+
+/** Looks up packages in the index of a store, the newest first; of a text, those first that have exactly its words. */
 export async function searchIndex(
   database: Pick<Database, "transaction">,
   query: Query,
   limit: number,
+  filter: Filter = {},
 ): Promise<readonly IndexedPackage[]> {
-  const rows = await search(database, query, limit);
+  const rows = await search(database, query, limit, filter);
   return rows.map(readIndexed);
 }
 
@@ -60,127 +94,83 @@ async function search(
   database: Pick<Database, "transaction">,
   query: Query,
   limit: number,
+  filter: Filter,
 ): Promise<readonly Row[]> {
   switch (query.by) {
     case "all":
-      return select(database, { sql: `SELECT * FROM packages ${newestFirst}`, values: [limit] });
-    case "period": {
-      const { from, to } = query.period;
-      const where = "WHERE archived_at >= ? AND archived_at < ?";
-      return select(database, {
-        sql: `SELECT * FROM packages ${where} ${newestFirst}`,
-        values: [from, to, limit],
-      });
-    }
+      return findNewest(database, { filter }, limit);
+    case "period":
+      return filter.period === undefined
+        ? findNewest(database, { filter: { ...filter, period: query.period } }, limit)
+        : findNewest(database, { filter, more: [during(query.period)] }, limit);
     case "size":
-      return searchRanges(database, query.sizes.map(conditionOf), sizeColumns, limit);
-    case "text":
-      return searchText(database, spellings(query.value), limit);
+      return findNewest(database, { filter, anyOf: query.sizes.map(conditionOf) }, limit);
+    case "text": {
+      const words = wordsOf(query.value);
+      if (words.length === 0) {
+        return [];
+      }
+      const exact = await findNewest(database, { filter, texts: words.map(wholeWord) }, limit);
+      return exact.length === limit
+        ? exact
+        : together(exact, await findNewest(database, { filter, texts: words.map(partOfWord) }, limit), limit);
+    }
     default:
-      return select(database, lookUp(columnsOf[query.by], spellings(query.value), limit));
+      return lookUp(database, query, limit, filter);
   }
 }
 
-const newestFirst = "ORDER BY archived_at DESC, package_id LIMIT ?";
-
-function lookUp(columns: readonly string[], values: readonly string[], limit: number): Statement {
-  const parts = pairs(columns, values).map(({ column, value }) => ({
-    sql: `SELECT indexed_order, archived_at FROM (SELECT indexed_order, archived_at FROM packages
-      WHERE ${column} = ? ORDER BY archived_at DESC LIMIT ?) AS ranged`,
-    values: [value, limit],
-  }));
-  return packagesIn(parts, limit);
+function together(first: readonly Row[], then: readonly Row[], limit: number): readonly Row[] {
+  const seen = new Set(first.map((row) => row["package_id"]));
+  return [...first, ...then.filter((row) => !seen.has(row["package_id"] ?? null))].slice(0, limit);
 }
 
-/** Finds the packages of which a reference, a barcode or an ID begins with one of these texts. */
-async function searchText(
+const newestFirst = "ORDER BY archived_at DESC, package_id DESC LIMIT ?";
+
+/**
+ * Finds packages of which one of some columns has this value. Each part of the statement is answered by an index; an OR over several
+ * columns would read the whole table. How else the value may have been written, its words say.
+ */
+async function lookUp(
   database: Pick<Database, "transaction">,
-  texts: readonly string[],
+  { by, value }: LookUp,
   limit: number,
+  filter: Filter,
 ): Promise<readonly Row[]> {
-  const ranges = pairs(columnsOf.text, texts).map(({ column, value }) => ({
-    condition: `${column} >= ? AND ${column} < ?`,
-    bounds: [value, value + lastCharacter],
-  }));
-  return searchRanges(database, ranges, columnsOf.text, limit);
-}
-
-/** The values of two sides are listed, so that the index leads to each pair; a range of the first would read all others. */
-function conditionOf({ sides, weight }: SoughtSize): Condition {
-  const parts: Condition[] = [];
-  if (sides !== null) {
-    const [longest, middle, shortest] = sides;
-    parts.push(oneOf("longest_mm", longest), oneOf("middle_mm", middle), between("shortest_mm", shortest));
-  }
-  if (weight !== null) {
-    parts.push(between("weight_g", weight));
-  }
-  return {
-    condition: parts.map(({ condition }) => condition).join(" AND "),
-    bounds: parts.flatMap(({ bounds }) => bounds),
-  };
-}
-
-function oneOf(column: string, { from, to }: Range): Condition {
-  const values = Array.from({ length: to - from + 1 }, (_, place) => from + place);
-  return { condition: `${column} IN (${values.map(() => "?").join(", ")})`, bounds: values };
-}
-
-function between(column: string, { from, to }: Range): Condition {
-  return { condition: `${column} BETWEEN ? AND ?`, bounds: [from, to] };
-}
-
-/** Finds the packages for which one of the conditions is true, each of which an index answers. */
-async function searchRanges(
-  database: Pick<Database, "transaction">,
-  ranges: readonly Condition[],
-  columns: readonly string[],
-  limit: number,
-): Promise<readonly Row[]> {
-  const parts = ranges.map(({ condition, bounds }) => ({
-    sql: `SELECT indexed_order, archived_at FROM (SELECT indexed_order, archived_at FROM packages
-      WHERE ${condition} LIMIT ?) AS ranged`,
-    values: [...bounds, Math.max(mostSorted, limit)],
-  }));
-  const counts = ranges.map(({ condition, bounds }) => ({
-    sql: `SELECT count(*) AS matches FROM (SELECT 1 FROM packages WHERE ${condition} LIMIT ?) AS ranged`,
-    values: [...bounds, mostSorted],
-  }));
-  const counted = await database.transaction(counts);
-  if (counted.every(([row]) => Number(row?.["matches"]) < mostSorted)) {
-    return select(database, packagesIn(parts, limit));
-  }
-  const newest = await select(
-    database,
-    packagesIn(
-      [
-        {
-          sql: `SELECT indexed_order, archived_at FROM
-            (SELECT indexed_order, archived_at, ${columns.join(", ")} FROM packages
-              ORDER BY archived_at DESC LIMIT ?) AS newest
-            WHERE ${ranges.map(({ condition }) => condition).join(" OR ")}`,
-          values: [newestSearched, ...ranges.flatMap(({ bounds }) => bounds)],
-        },
-      ],
-      limit,
-    ),
+  const columns = columnsOf[by];
+  const only = conditionsOf(filter);
+  const parts = columns.flatMap((column) =>
+    spellings(value).map((spelled) => {
+      const where = allOf([{ sql: `${column} = ?`, values: [spelled] }, ...only]);
+      return {
+        sql: `SELECT indexed_order, archived_at FROM (SELECT indexed_order, archived_at FROM packages
+          WHERE ${where.sql} ORDER BY archived_at DESC LIMIT ?) AS ranged`,
+        values: [...where.values, limit],
+      };
+    }),
   );
-  if (newest.length === limit) {
-    return newest;
+  const found = await select(database, {
+    sql: `SELECT * FROM packages WHERE indexed_order IN (SELECT indexed_order FROM
+      (${parts.map(({ sql }) => sql).join(" UNION ")}) AS found ORDER BY archived_at DESC LIMIT ?) ${newestFirst}`,
+    values: [...parts.flatMap(({ values }) => values), limit, limit],
+  });
+  const words = by === "packageId" ? [] : wordsOf(value);
+  if (words.length === 0 || found.length === limit) {
+    return found;
   }
-  const found = await select(database, packagesIn(parts, limit));
-  const seen = new Set(newest.map((row) => row["package_id"]));
-  return [...newest, ...found.filter((row) => !seen.has(row["package_id"] ?? null))].slice(0, limit);
+  const folded = wordsOf(indexedText(value)).join(" ");
+  const others = await findNewest(database, { filter, texts: words.map(wholeWord) }, mostFolded);
+  const isSame = (row: Row): boolean =>
+    columns.some((column) => {
+      const text = row[column];
+      return typeof text === "string" && wordsOf(text).join(" ") === folded;
+    });
+  const all = together(found, others.filter(isSame), found.length + mostFolded);
+  return all.toSorted((one, other) => (timeOf(one) < timeOf(other) ? 1 : -1)).slice(0, limit);
 }
 
-/** The newest are chosen among what the indexes contain, so that only their rows are read. */
-function packagesIn(parts: readonly Statement[], limit: number): Statement {
-  const found = parts.map(({ sql }) => sql).join(" UNION ");
-  return {
-    sql: `SELECT * FROM packages WHERE indexed_order IN
-      (SELECT indexed_order FROM (${found}) AS found ORDER BY archived_at DESC LIMIT ?) ${newestFirst}`,
-    values: [...parts.flatMap(({ values = [] }) => values), limit, limit],
-  };
+function timeOf(row: Row): string {
+  return `${String(row["archived_at"])} ${String(row["package_id"])}`;
 }
 
 /**
@@ -192,16 +182,305 @@ function spellings(value: string): readonly string[] {
   return [...new Set(spelled.map((one) => indexedText(one)))];
 }
 
-function pairs(columns: readonly string[], values: readonly string[]): { column: string; value: string }[] {
-  return columns.flatMap((column) => values.map((value) => ({ column, value })));
+/** Which packages are wanted: those for which all of this is true. */
+interface Wanted {
+  readonly filter: Filter;
+  /** Texts that their search words have. */
+  readonly texts?: readonly string[];
+  /** One of these; an index answers each of them. */
+  readonly anyOf?: readonly Condition[];
+  readonly more?: readonly Condition[];
+}
+
+/**
+ * Finds the newest of the packages that are wanted, whether these are three or half of a million: first among the newest of all, then by
+ * an index of what is wanted, whose matches are sorted. If these are too many, the same is done month by month and day by day.
+ */
+async function findNewest(
+  database: Pick<Database, "transaction">,
+  { filter, texts = [], anyOf = [], more = [] }: Wanted,
+  limit: number,
+): Promise<readonly Row[]> {
+  const { marks: which = [], period, ...others } = filter;
+  const words = [...texts, ...which.map((mark) => wholeWord(marks[mark]))];
+  const always = period === undefined ? [] : [during(period)];
+  const wanted = [
+    ...words.map((text) => ({ sql: hasSearchText, values: [text] })),
+    ...conditionsOf(others),
+    ...more,
+    ...(anyOf.length === 0 ? [] : [oneOfThese(anyOf)]),
+  ];
+  const indexed = others.locations !== undefined || anyOf.length > 0 || words.length > 0;
+  // Sorting what another index finds could take much longer than going through the newest.
+  const walked = indexed ? wanted.map(unindexed) : wanted;
+  const walk = (range: readonly Condition[], most: number): Promise<readonly Row[]> => {
+    const where = allOf([...always, ...range, ...walked]);
+    const sql = `SELECT * FROM packages WHERE ${where.sql} ${newestFirst}`;
+    return select(database, { sql, values: [...where.values, most] });
+  };
+  /** The time of a package that has so many newer ones. */
+  const timeBehind = async (newer: number, range: readonly Condition[] = []): Promise<string | undefined> => {
+    const where = allOf([...always, ...range]);
+    const sql = `SELECT archived_at FROM packages WHERE ${where.sql} ORDER BY archived_at DESC LIMIT 1 OFFSET ?`;
+    const [row] = await select(database, { sql, values: [...where.values, newer] });
+    return row === undefined ? undefined : String(row["archived_at"]);
+  };
+  if (!indexed) {
+    return walk([], limit);
+  }
+  const horizon = await timeBehind(mostWalked);
+  const recent = await walk(horizon === undefined ? [] : [notBefore(horizon)], limit);
+  if (horizon === undefined || recent.length === limit) {
+    return recent;
+  }
+  if (others.locations !== undefined || anyOf.length > 0) {
+    const parts = others.locations === undefined ? anyOf : [inLocations(others.locations)];
+    const found = await database.transaction(
+      parts.map((part) => {
+        const where = allOf([part, ...always, ...wanted]);
+        const sql = `SELECT indexed_order, archived_at, package_id FROM packages WHERE ${where.sql} LIMIT ?`;
+        return { sql, values: [...where.values, mostLocations + 1] };
+      }),
+    );
+    return found.some((rows) => rows.length > mostLocations)
+      ? [...recent, ...(await walk([before(horizon)], limit - recent.length))]
+      : readNewest(database, found.flat(), limit);
+  }
+  const triples = [
+    ...(texts.length === 0 ? [] : await rareTriples(database, triplesIn(texts))),
+    ...which.map((mark) => tripleOfMark(marks[mark])),
+  ];
+  /** Undefined if there are too many. */
+  const gather = async (
+    also: readonly string[],
+    range: readonly Condition[],
+  ): Promise<readonly Row[] | undefined> => {
+    // By the index of times, PostgreSQL would find the whole month, too.
+    const where = allOf([...[...always, ...range].map(unindexed), ...wanted]);
+    const sql = `SELECT indexed_order, archived_at, package_id ${fromPackagesWithTriples} AND ${where.sql} LIMIT ?`;
+    const values = [[...triples, ...also].join(" "), ...where.values, mostSorted + 1];
+    const found = await select(database, { sql, values });
+    return found.length > mostSorted ? undefined : found;
+  };
+  const everything = await gather([], []);
+  if (everything !== undefined) {
+    return readNewest(database, everything, limit);
+  }
+  const found = [...recent];
+  const [ofMonth, ofDay] = partsOfTime;
+  /** Adds what was archived in this time, by months, and those with too many matches by days. */
+  const add = async (from: string, to: string, part: number): Promise<void> => {
+    for (let upper = to; found.length < limit;) {
+      const newest = await timeBehind(0, [notBefore(from), before(upper)]);
+      if (newest === undefined) {
+        return;
+      }
+      const slice = newest.slice(0, part);
+      const range = [notBefore(slice), before(upper)];
+      const rows = await gather(timeMarks(slice).map(tripleOfMark), range);
+      const left = limit - found.length;
+      if (rows !== undefined) {
+        found.push(...(await readNewest(database, rows, left)));
+      } else if (part === ofMonth) {
+        await add(slice, upper, ofDay);
+      } else {
+        found.push(...(await walk(range, left)));
+      }
+      upper = slice;
+    }
+  };
+  await add("", horizon, ofMonth);
+  return found;
+}
+
+/** So many triples are looked for in any case, and so many if a hundred packages that have one are among so many. */
+const [leastRare, mostRare, rareReach] = [3, 8, 2_000];
+
+/** Chooses the triples that lead to the fewest packages: to intersect those of a frequent one takes as long as it has packages. */
+async function rareTriples(
+  database: Pick<Database, "transaction">,
+  triples: readonly string[],
+): Promise<readonly string[]> {
+  const rows = await select(database, { sql: reachOfTriples, values: [JSON.stringify(triples)] });
+  if (rows.length === 0) {
+    return triples;
+  }
+  const reaches = new Map(rows.map(({ triple, reach }) => [triple, Number(reach ?? Infinity)]));
+  const rarestFirst = triples
+    .map((triple) => ({ triple, reach: reaches.get(triple) ?? Infinity }))
+    .toSorted((one, other) => (one.reach === other.reach ? 0 : other.reach - one.reach));
+  return rarestFirst
+    .slice(0, mostRare)
+    .filter(({ reach }, place) => place < leastRare || reach >= rareReach)
+    .map(({ triple }) => triple);
+}
+
+/** Reads the newest of some rows as a whole. */
+async function readNewest(
+  database: Pick<Database, "transaction">,
+  rows: readonly Row[],
+  limit: number,
+): Promise<readonly Row[]> {
+  const newest = [...new Map(rows.map((row) => [row["indexed_order"], row])).values()]
+    .toSorted((one, other) => (timeOf(one) < timeOf(other) ? 1 : -1))
+    .slice(0, limit);
+  if (newest.length === 0) {
+    return [];
+  }
+  const these = oneOf(
+    "indexed_order",
+    newest.map((row) => row["indexed_order"] ?? null),
+  );
+  const sql = `SELECT * FROM packages WHERE ${these.sql} ${newestFirst}`;
+  return select(database, { sql, values: [...these.values, limit] });
+}
+
+function unindexed(one: Condition): Condition {
+  return { ...one, sql: `CASE WHEN ${one.sql} THEN 1 ELSE 0 END = 1` };
+}
+
+function before(time: string): Condition {
+  return { sql: "archived_at < ?", values: [time] };
+}
+
+function notBefore(time: string): Condition {
+  return { sql: "archived_at >= ?", values: [time] };
+}
+
+function inLocations(locations: readonly string[]): Condition {
+  return oneOf("location", locations.slice(-mostLocations));
+}
+
+function conditionsOf({ device, period, marks: which = [], locations }: Filter): Condition[] {
+  return [
+    ...which.map((mark) => ({ sql: hasSearchText, values: [wholeWord(marks[mark])] })),
+    ...(device === undefined ? [] : [{ sql: "device = ?", values: [device] }]),
+    ...(period === undefined ? [] : [during(period)]),
+    ...(locations === undefined ? [] : [inLocations(locations)]),
+  ];
+}
+
+function during({ from, to }: Period): Condition {
+  return { sql: "archived_at >= ? AND archived_at < ?", values: [from, to] };
+}
+
+function allOf(conditions: readonly Condition[]): Condition {
+  return {
+    sql: ["1 = 1", ...conditions.map(({ sql }) => `(${sql})`)].join(" AND "),
+    values: conditions.flatMap(({ values }) => values),
+  };
+}
+
+function oneOfThese(conditions: readonly Condition[]): Condition {
+  return {
+    sql: conditions.map(({ sql }) => `(${sql})`).join(" OR "),
+    values: conditions.flatMap(({ values }) => values),
+  };
+}
+
+/** The values of two sides are listed, so that the index leads to each pair; a range of the first would read all others. */
+function conditionOf({ sides, weight }: SoughtSize): Condition {
+  const parts: Condition[] = [];
+  if (sides !== null) {
+    const [longest, middle, shortest] = sides;
+    parts.push(oneOf("longest_mm", valuesOf(longest)), oneOf("middle_mm", valuesOf(middle)));
+    parts.push(between("shortest_mm", shortest));
+  }
+  if (weight !== null) {
+    parts.push(between("weight_g", weight));
+  }
+  return allOf(parts);
+}
+
+function valuesOf({ from, to }: Range): number[] {
+  return Array.from({ length: to - from + 1 }, (_, place) => from + place);
+}
+
+/** No value: never. */
+function oneOf(column: string, values: readonly SqlValue[]): Condition {
+  return values.length === 0
+    ? { sql: "1 = 0", values }
+    : { sql: `${column} IN (${values.map(() => "?").join(", ")})`, values };
+}
+
+function between(column: string, { from, to }: Range): Condition {
+  return { sql: `${column} BETWEEN ? AND ?`, values: [from, to] };
 }
 
 async function select(
   database: Pick<Database, "transaction">,
-  { sql, values = [] }: { sql: string; values?: readonly SqlValue[] },
+  statement: Statement,
 ): Promise<readonly Row[]> {
-  const [rows = []] = await database.transaction([{ sql, values }]);
+  const [rows = []] = await database.transaction([statement]);
   return rows;
+}
+
+/** The most devices that a list is made of. */
+const mostDevices = 100;
+
+/** Lists the devices that packages name, by their names. One look-up each: the index is not read as a whole. */
+export async function listDevices(database: Pick<Database, "transaction">): Promise<readonly string[]> {
+  const devices: string[] = [];
+  for (let after = ""; devices.length < mostDevices;) {
+    const sql = "SELECT device FROM packages WHERE device > ? ORDER BY device LIMIT 1";
+    const [row] = await select(database, { sql, values: [after] });
+    const device = row?.["device"];
+    if (typeof device !== "string") {
+      break;
+    }
+    devices.push(device);
+    after = device;
+  }
+  return devices;
+}
+
+const mostSuggested = 4;
+/** Of a longer text, the first words are tried. */
+const mostTried = 6;
+
+/** Returns texts that are in a text with which nothing is found, and with which something is: its words, or the most of one word. */
+export async function suggestTexts(
+  database: Pick<Database, "transaction">,
+  text: string,
+): Promise<readonly string[]> {
+  const isFound = async (part: string): Promise<boolean> => {
+    const words = wordsOf(part);
+    return (
+      words.length > 0 &&
+      (await findNewest(database, { filter: {}, texts: words.map(partOfWord) }, 1)).length > 0
+    );
+  };
+  /** The longest part that is found; each shorter one is then found, too. */
+  const longest = async (partOf: (length: number) => string, length: number): Promise<string | undefined> => {
+    let [found, tooLong] = [shortestPart - 1, length];
+    while (tooLong - found > 1) {
+      const middle = Math.floor((found + tooLong) / 2);
+      if (await isFound(partOf(middle))) {
+        found = middle;
+      } else {
+        tooLong = middle;
+      }
+    }
+    return found < shortestPart ? undefined : partOf(found);
+  };
+  const suggested = new Set<string>();
+  const words = text.trim().split(/\s+/).slice(0, mostTried);
+  for (const word of words) {
+    const characters = Array.from(word);
+    if (words.length > 1 && (await isFound(word))) {
+      suggested.add(word);
+      continue;
+    }
+    for (const part of [
+      await longest((length) => characters.slice(0, length).join(""), characters.length),
+      await longest((length) => characters.slice(-length).join(""), characters.length),
+    ]) {
+      if (part !== undefined) {
+        suggested.add(part);
+      }
+    }
+  }
+  return [...suggested].slice(0, mostSuggested);
 }
 
 /** Whole millimetres or grams; both ends belong to it. */

@@ -5,6 +5,7 @@ import * as packages from "../evidence/packages.ts";
 import { withPackages, withSource } from "../evidence/packages.ts";
 import type {
   ArchiveOptions,
+  PackageFilter,
   PackageLookup,
   PruneArchiveOptions,
   PruneReport,
@@ -82,10 +83,12 @@ export async function rebuildIndex(folder: string, options: RebuildIndexOptions)
 export interface FindPackagesOptions {
   /** The file of the store's database, or the folder that holds it. Node-RED may have it open. */
   readonly database: string;
-  /** What `value` is; `text` is the beginning of any reference, barcode or transaction ID. */
+  /** What `value` is; `text` is any part of references, barcodes, transaction IDs and device names, each of its words. */
   readonly by: PackageLookup;
   /** What is looked up; of a `period` a text such as `2026-11-22`, `2026-11-01/2026-11-07`, `today` or `24h`. */
   readonly value?: string | undefined;
+  /** What else is true of the packages. */
+  readonly filter?: PackageFilter | undefined;
   /** How many packages at most; 100 if it is not given. */
   readonly limit?: number | undefined;
 }
@@ -233,8 +236,8 @@ function changeHold(
   );
 }
 
-function soughtOf({ by, value, limit = defaultLimit }: FindPackagesOptions): packages.Sought {
-  return { by, value, limit };
+function soughtOf({ by, value, filter, limit = defaultLimit }: FindPackagesOptions): packages.Sought {
+  return { by, value, filter, limit };
 }
 
 /** Whose log is time-stamped, and by which server. */

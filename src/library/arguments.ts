@@ -75,6 +75,13 @@ const findOptions = {
   database: aText,
   by: oneOf(["reference", "transactionId", "barcode", "packageId", "text", "size", "period", "all"]),
   value: aText,
+  filter: anObject({
+    device: aText,
+    period: aText,
+    film: trueOrFalse,
+    onHold: trueOrFalse,
+    incomplete: trueOrFalse,
+  }),
   limit: atLeastOne,
 };
 

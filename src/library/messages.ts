@@ -81,6 +81,19 @@ export interface EvidenceInput {
     | "timestamp"
     | "checkpoint"
     | "state";
+  /** For find: what else is true of the packages, in place of the node's filters. */
+  filter?: {
+    /** As the packages name it. */
+    device?: string;
+    /** When they were archived, such as `24h`. */
+    period?: string;
+    /** True: they have a video. */
+    film?: boolean;
+    /** True: they are on hold, as the log of holds says. */
+    onHold?: boolean;
+    /** True: media are missing. */
+    incomplete?: boolean;
+  } | null;
   /** For hold and release. */
   reason?: string | null;
   /** For hold and release. */

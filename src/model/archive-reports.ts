@@ -202,7 +202,10 @@ export interface CopyReport {
   readonly endedUploads: number | null;
 }
 
-/** What packages are looked up by; `text` is the beginning of a reference, a barcode or a transaction ID, `size` sides or a weight. */
+/**
+ * What packages are looked up by; `text` is any part of references, barcodes, transaction IDs and names of devices, of which each word has to
+ * be there, `size` sides or a weight.
+ */
 export type PackageLookup =
   | "all"
   | "barcode"
@@ -212,6 +215,20 @@ export type PackageLookup =
   | "size"
   | "text"
   | "transactionId";
+
+/** What else is true of the packages that are looked up. */
+export interface PackageFilter {
+  /** The name of the device, as the packages have it. */
+  readonly device?: string | undefined;
+  /** When they were archived: a text such as `2026-11-22`, `2026-11-01/2026-11-07`, `today` or `24h`. */
+  readonly period?: string | undefined;
+  /** Whether only those with a video are wanted. */
+  readonly film?: boolean | undefined;
+  /** Whether only those on hold are wanted, as the log of holds says. */
+  readonly onHold?: boolean | undefined;
+  /** Whether only those are wanted of which media are missing. */
+  readonly incomplete?: boolean | undefined;
+}
 
 /** Options of all three commands. */
 export interface ArchiveOptions {

@@ -295,6 +295,22 @@ export const taken = {
         ]),
       ),
     ),
+    filter: v.exactOptional(
+      described(
+        "For find: what else is true of the packages, in place of the node's filters.",
+        v.nullable(
+          v.object({
+            device: v.exactOptional(described("As the packages name it.", v.string())),
+            period: v.exactOptional(described("When they were archived, such as `24h`.", v.string())),
+            film: v.exactOptional(described("True: they have a video.", v.boolean())),
+            onHold: v.exactOptional(
+              described("True: they are on hold, as the log of holds says.", v.boolean()),
+            ),
+            incomplete: v.exactOptional(described("True: media are missing.", v.boolean())),
+          }),
+        ),
+      ),
+    ),
     reason: v.exactOptional(described("For hold and release.", v.nullable(v.string()))),
     person: v.exactOptional(described("For hold and release.", v.nullable(v.string()))),
   }),

@@ -56,7 +56,9 @@ export class MemoryDatabase {
 
   constructor() {
     this.#sqlite.exec("PRAGMA foreign_keys = ON");
-    migrations.flat().forEach((statement) => this.#sqlite.exec(statement));
+    for (const statement of migrations.flat()) {
+      this.#sqlite.exec(typeof statement === "string" ? statement : statement.sqlite.join(";\n"));
+    }
   }
 
   /** All of the statements in one transaction or none. */

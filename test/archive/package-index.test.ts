@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { type Query, searchIndex } from "../../src/evidence/search.ts";
+import type { SqlValue } from "../../src/database/database.ts";
+import { type Query, listDevices, searchIndex, suggestTexts } from "../../src/evidence/search.ts";
+import { searchWords } from "../../src/rules/search-words.ts";
 import type { Manifest } from "../../src/vault/packages/manifest.ts";
 import { PackageIndex, indexPackage } from "../../src/vault/packages/package-index.ts";
 import { describeDatabases } from "../database/databases.ts";
@@ -68,8 +70,14 @@ describeDatabases("the index of a store's packages", (open) => {
     ["packageId", "a", ["a"]],
     ["text", "Order", ["ccc", "bb", "a"]],
     ["text", "barcode of c", ["ccc"]],
-    ["text", "ID OF B", ["bb"]],
-    ["text", "rder", []],
+    ["text", "rder", ["ccc", "bb", "a"]],
+    ["text", "bb ORDER", ["bb"]],
+    ["text", "order nobody", []],
+    ["text", "dock wave 7", ["ccc", "bb", "a"]],
+    ["text", "c", ["ccc"]],
+    ["text", "cc", ["ccc"]],
+    ["text", "b", ["ccc", "bb", "a"]],
+    ["text", "\u001d", []],
     ["text", "%", []],
     ["reference", "nobody's", []],
     ["reference", "' OR 1 = 1 --", []],
@@ -112,35 +120,50 @@ describeDatabases("the index of a store's packages", (open) => {
     assert.equal((await searchIndex(test.database, { by: "all" }, 9)).length, 3);
   });
 
+  /** Adds many rows, as an archive does. */
+  const addMany = (count: number, row: (n: number) => Readonly<Record<string, SqlValue>>): Promise<unknown> =>
+    test.database.transaction(
+      Array.from({ length: count / 500 }, (_, part) => {
+        const rows = Array.from({ length: 500 }, (_, n) => {
+          const { archived_at: at = "", words = null, ...more } = row(500 * part + n);
+          const given = {
+            archived_at: at,
+            search_words: searchWords(String(at), [words === null ? null : String(words)], []),
+            ...more,
+          };
+          const id = `p${500 * part + n}`;
+          const kept = { package_id: id, job_key: id, location: id, manifest_sha256: id };
+          return { ...kept, complete: 1, files: 1, bytes: 1, ...given };
+        });
+        const columns = Object.keys(rows[0] ?? {});
+        const marks = `(${columns.map(() => "?").join(", ")})`;
+        return {
+          sql: `INSERT INTO packages (${columns.join(", ")}) VALUES ${rows.map(() => marks).join(", ")}`,
+          values: rows.flatMap((one) => Object.values(one)),
+        };
+      }),
+    );
+  const hour = (n: number): string => new Date(1_700_000_000_000 + n * 3_600_000).toISOString();
+  const range = (mm: number) => ({ from: mm, to: mm });
+  const size = { sides: [range(300), range(200), range(100)], weight: null } as const;
+  const carton = { longest_mm: 300, middle_mm: 200, shortest_mm: 100 };
+  const other = { longest_mm: 900, middle_mm: 200, shortest_mm: 100 };
+
   it("finds the newest first among very many that begin with the same text", async () => {
-    await test.database.transaction([
-      {
-        sql: `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)
-          INSERT INTO packages (package_id, job_key, location, manifest_sha256, transaction_reference, archived_at, complete, files, bytes)
-          SELECT 'p' || i, i, i, i, 'MANY-' || (3000 - i), 'time ' || (10000 + i), 1, 1, 1
-          FROM n`,
-      },
-    ]);
+    await addMany(3_000, (n) => ({ archived_at: hour(n), words: `many-${3_000 - n}` }));
     const found = await search("text", "many-", 3);
     assert.deepEqual(
       found.map(({ id }) => id),
-      ["p3000", "p2999", "p2998"],
+      ["p2999", "p2998", "p2997"],
     );
   });
 
   it("finds as many as it is asked for, however many newer packages there are", async () => {
-    await test.database.transaction([
-      {
-        sql: `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3500)
-          INSERT INTO packages (package_id, job_key, location, manifest_sha256, transaction_reference, longest_mm,
-            middle_mm, shortest_mm, archived_at, complete, files, bytes)
-          SELECT 'p' || i, i, i, i, CASE WHEN i <= 1500 THEN 'CASE-' || i ELSE NULL END,
-            CASE WHEN i <= 1500 THEN 300 ELSE 900 END, 200, 100, 'time ' || (10000 + i), 1, 1, 1
-          FROM n`,
-      },
-    ]);
-    const range = (mm: number) => ({ from: mm, to: mm });
-    const size = { sides: [range(300), range(200), range(100)], weight: null } as const;
+    await addMany(3_500, (n) => ({
+      archived_at: hour(n),
+      words: n < 1_500 ? `case-${n}` : null,
+      ...(n < 1_500 ? carton : other),
+    }));
     for (const query of [
       { by: "text", value: "CASE-" },
       { by: "size", sizes: [size] },
@@ -154,6 +177,138 @@ describeDatabases("the index of a store's packages", (open) => {
     }
   });
 
+  for (const [title, time] of [
+    ["some each month", hour],
+    ["many a day", (n: number) => new Date(1_700_000_000_000 + n * 20_000).toISOString()],
+  ] as const) {
+    it(`finds the newest of many that are all older than the newest packages, ${title}`, async () => {
+      // Neither the order in which they come into the index, nor that of their references, is that of their times.
+      const place = (n: number): number => (n * 7_919) % 9_000;
+      await addMany(9_000, (n) => ({
+        archived_at: time(place(n)),
+        words: `${place(n) < 4_000 ? "old" : "new"}-${n}`,
+        ...(place(n) < 4_000 ? carton : other),
+      }));
+      for (const query of [
+        { by: "text", value: "OLD-" },
+        { by: "size", sizes: [size] },
+      ] as const) {
+        const found = await searchIndex(test.database, query, 24);
+        assert.deepEqual(
+          found.map(({ archivedAt }) => archivedAt),
+          Array.from({ length: 24 }, (_, n) => time(3_999 - n)),
+        );
+      }
+    });
+  }
+
+  it("finds first what has exactly the words of a text", async () => {
+    const { references } = manifestOf("a");
+    const named = (transactionReference: string) => ({ references: { ...references, transactionReference } });
+    await add("a", named("PO-4711"));
+    await add("bb", named("PO-47110"));
+    await add("ccc", named("XPO-4711"));
+    assert.deepEqual(
+      (await search("text", "po-4711", 9)).map(({ id }) => id),
+      ["a", "ccc", "bb"],
+    );
+  });
+
+  const spellings: readonly [title: string, archived: string, typed: string][] = [
+    ["composed and decomposed", "Größe-4711".normalize("NFC"), "größe-4711".normalize("NFD")],
+    ["decomposed and composed", "Größe-4711".normalize("NFD"), "GRÖSSE-4711"],
+    ["with the dotted and the dotless i", "SİPARIŞ-1", "sipariş-1"],
+    ["with the dotless i in small letters", "ıstanbul-1", "ISTANBUL-1"],
+    ["in full width", "ＯＲＤＥＲ－４７１１", "order-4711"],
+    ["with the digits of another script", "ORDER-٤٧١١", "order-4711"],
+    ["in such digits typed", "ORDER-4711", "order-४७११"],
+    ["with a ligature", "ﬁlm-1", "FILM-1"],
+    ["with characters that nobody sees", "OR\u200bDER\u00ad-\u202e4711", "order-4711"],
+    ["pasted with such characters", "ORDER-4711", "\u2066ORDER-4711\u2069\ufeff"],
+    ["with another dash", "ORDER\u20114711", "order–4711"],
+    ["with a Greek sigma at the end", "ΟΔΟΣ-1", "οδος-1"],
+  ];
+  for (const [title, archived, typed] of spellings) {
+    it(`finds a reference ${title}`, async () => {
+      const { references } = manifestOf("a");
+      await add("a", { references: { ...references, transactionReference: archived } });
+      await add("bb");
+      for (const by of ["text", "reference"] as const) {
+        assert.deepEqual(
+          (await search(by, typed, 9)).map(({ id }) => id),
+          ["a"],
+          by,
+        );
+      }
+    });
+  }
+
+  it("finds only what a filter leaves", async () => {
+    const film = {
+      path: "film.mp4",
+      source: "cloud",
+      contentId: null,
+      description: null,
+      url: null,
+    } as const;
+    const type = {
+      contentTypeAnnounced: "video/mp4",
+      contentTypeFound: null,
+      bytes: 1,
+      sha256: "d".repeat(64),
+    };
+    await add("a", { complete: false, device: "dock" });
+    await add("bb", { items: [{ ...film, ...type }] });
+    await add("ccc");
+    const period = { from: "2026-11-22T09:00:02.000Z", to: "2026-11-22T09:00:03.000Z" };
+    for (const [filter, ids] of [
+      [{}, ["ccc", "bb", "a"]],
+      [{ device: "dock 4" }, ["ccc", "bb"]],
+      [{ device: "dock" }, ["a"]],
+      [{ marks: ["film"] }, ["bb"]],
+      [{ marks: ["incomplete"] }, ["a"]],
+      [{ marks: ["film", "incomplete"] }, []],
+      [{ period }, ["bb"]],
+      [{ locations: ["2026/ccc", "2026/a", "2026/gone"] }, ["ccc", "a"]],
+      [{ locations: [] }, []],
+      [{ locations: ["2026/a", "2026/bb"], period, device: "dock 4", marks: ["film"] }, ["bb"]],
+    ] as const) {
+      for (const query of [
+        { by: "all" },
+        { by: "text", value: "order" },
+        { by: "reference", value: "wave 7" },
+      ] as const) {
+        const found = await searchIndex(test.database, query, 9, filter);
+        assert.deepEqual(
+          found.map(({ id }) => id),
+          ids,
+          JSON.stringify({ query, filter }),
+        );
+      }
+    }
+  });
+
+  it("lists the devices of packages, and suggests what of a text is found", async () => {
+    await add("a", { device: "dock 10" });
+    await add("bb", { device: null });
+    await add("ccc", { device: "dock 4" });
+    assert.deepEqual(await listDevices(test.database), ["dock 10", "dock 4"]);
+    assert.deepEqual(await suggestTexts(test.database, "Barcode nobody"), ["Barcode"]);
+    assert.deepEqual(await suggestTexts(test.database, "BARCODES"), ["BARCODE"]);
+    assert.deepEqual(await suggestTexts(test.database, "xbarcode"), ["barcode"]);
+    assert.deepEqual(await suggestTexts(test.database, "\u001d"), []);
+  });
+
+  it("forgets the words of a package whose row is removed or replaced", async () => {
+    const { references } = manifestOf("a");
+    await add("a");
+    await add("a", { references: { ...references, transactionReference: "another" } });
+    assert.equal((await search("text", "another", 9)).length, 1);
+    assert.equal((await search("text", "order", 9)).length, 0);
+    await test.database.transaction([{ sql: "DELETE FROM packages" }]);
+    assert.equal((await search("text", "another", 9)).length, 0);
+  });
+
   it("finds a package by a reference with spaces around it, with them and without", async () => {
     const { references } = manifestOf("a");
     await add("a", { references: { ...references, transactionReference: "ORDER-1   " } });
@@ -161,7 +316,7 @@ describeDatabases("the index of a store's packages", (open) => {
     for (const [value, found] of [
       ["ORDER-1   ", ["bb", "a"]],
       ["order-1   ", ["bb", "a"]],
-      ["  ORDER-1", ["bb"]],
+      ["  ORDER-1", ["bb", "a"]],
     ] as const) {
       const ids = (await search("reference", value, 9)).map(({ id }) => id);
       assert.deepEqual(ids, found, value);

@@ -15,6 +15,7 @@ const withoutLimits: Readonly<Record<string, string>> = {
   "src/editor/login-list.ts": "it runs in the editor, and reads what its own dialog has written",
   "src/evidence/page/evidence-page.ts": own,
   "src/evidence/page/client/api.ts": inBrowser,
+  "src/evidence/page/client/last-searches.ts": "it runs in a browser, and reads what it has put there itself",
   "src/jobs/transactions.ts": ofDatabase,
   "src/simulator/control.ts":
     "the simulator shares no code with the package; its limits are tested in test/simulator/limits.test.ts",

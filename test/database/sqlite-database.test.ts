@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setImmediate } from "node:timers/promises";
 import { promisify } from "node:util";
+import type { Migrations } from "../../src/database/database.ts";
 import { isDimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { SqliteDatabase } from "../../src/database/sqlite-database.ts";
 import { SqliteThreads } from "../../src/database/sqlite-threads.ts";
@@ -18,9 +19,7 @@ describe("a SQLite database in a thread of its own", () => {
   let file: string;
   const open: SqliteDatabase[] = [];
 
-  const openFile = async (
-    options: { migrations?: readonly (readonly string[])[]; busyTimeoutMs?: number } = {},
-  ) => {
+  const openFile = async (options: { migrations?: Migrations; busyTimeoutMs?: number } = {}) => {
     const database = await SqliteDatabase.open({ file, migrations, threads: testThreads, ...options });
     open.push(database);
     return database;

@@ -14,12 +14,19 @@ function suite(kind: string, path: string): void {
   const pages = readPages().filter((page) => page.path === path);
   const database = new DatabaseSync(":memory:");
 
-  before(() => migrations.flat().forEach((statement) => database.exec(statement)));
+  before(() => {
+    for (const statement of migrations.flat()) {
+      database.exec(typeof statement === "string" ? statement : statement.sqlite.join(";\n"));
+    }
+  });
   after(() => database.close());
 
   it("are those of the database, with each column and its type, in order", () => {
     const names = database
-      .prepare("SELECT name FROM sqlite_schema WHERE type = ? AND name NOT LIKE 'sqlite_%'")
+      .prepare(
+        `SELECT name FROM sqlite_schema JOIN pragma_table_list AS listed USING (name)
+          WHERE listed.type = ? AND name NOT LIKE 'sqlite_%' ORDER BY sqlite_schema.rowid`,
+      )
       .all(kind)
       .map(({ name }) => String(name));
     const columns = names.map((name) => [

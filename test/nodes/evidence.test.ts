@@ -106,6 +106,39 @@ describe("dimensioner-evidence", () => {
       assert.deepEqual(await found("nobody's"), []);
     }));
 
+  it("finds any part of a reference, and only what a filter leaves", () =>
+    withFolder(async (folder) => {
+      const node = {
+        id: "text",
+        z: "tab",
+        type: "dimensioner-evidence",
+        store: storeId(folder),
+        action: "find",
+      };
+      await start(folder, [
+        { ...node, by: "text" },
+        { ...node, id: "held", by: "all", onHold: true },
+      ]);
+      await archive("4711", { device: "Dock 4" });
+      await archive("4712", { device: "Dock 5" });
+      await run("hold", "ORDER-4712", { reason: "a claim" });
+      const ids = async (payload: unknown, more: Message = {}, id = "text") =>
+        (await found(payload, more, id)).map(({ transactionId }) => transactionId);
+      assert.deepEqual(await ids("471"), ["4712", "4711"]);
+      assert.deepEqual(await ids("4711 order"), ["4711"]);
+      assert.deepEqual(await ids("471", { filter: { device: "Dock 4" } }), ["4711"]);
+      assert.deepEqual(await ids("471", { filter: { onHold: true } }), ["4712"]);
+      assert.deepEqual(await ids("471", { filter: { film: true } }), []);
+      assert.deepEqual(await ids("471", { filter: { period: "24h", incomplete: false } }), ["4712", "4711"]);
+      assert.deepEqual(await ids(undefined, {}, "held"), ["4712"]);
+      assert.deepEqual(await ids(undefined, { filter: {} }, "held"), ["4712", "4711"]);
+      await run("release", "ORDER-4712", { reason: "settled" });
+      assert.deepEqual(await ids(undefined, {}, "held"), []);
+      for (const filter of ["24h", { film: "yes" }, { period: "soon" }]) {
+        assert.equal((await run("find", "471", { filter }, "text")).error?.code, "ERR_INPUT");
+      }
+    }));
+
   it("names what it needs: a value, a period, a reason, a package", () =>
     withFolder(async (folder) => {
       await start(folder);

@@ -7,6 +7,7 @@ import { type FailedLogins, type PasswordChecks, type Person, findLogin } from "
 import { type Sessions, endedCookie, readToken, tokenCookie } from "../../access/sessions.ts";
 import type { DatabaseLocation } from "../../database/database-location.ts";
 import { type DimensionerError, isDimensionerError } from "../../errors/dimensioner-error.ts";
+import type { PackageFilter } from "../../model/archive-reports.ts";
 import type { EvidencePackage } from "../../model/shapes.ts";
 import { packageVersion } from "../../package/package-files.ts";
 import { pagePolicy } from "../../package/page-headers.ts";
@@ -26,6 +27,7 @@ import {
   leaveOutPruned,
 } from "../packages.ts";
 import { runInThread } from "../run-in-thread.ts";
+import { listDevices } from "../search.ts";
 import { chooseLanguage, readPageFile, readTexts } from "./page-files.ts";
 import {
   Refusal,
@@ -144,8 +146,11 @@ export class EvidencePage {
     } else if (what === "packages" && parts.length === 1) {
       const source = await this.#options.open("find");
       const given = { text: query.get("text") ?? "", period: query.get("period") ?? "" };
-      const { packages, more } = await search(source, given, signal);
-      sendJson(response, 200, { packages: packages.map(shownPackage), more });
+      const found = await search(source, { ...given, filter: readFilter(query) }, signal);
+      sendJson(response, 200, { ...found, packages: found.packages.map(shownPackage) });
+    } else if (what === "devices" && parts.length === 1) {
+      const source = await this.#options.open("find");
+      sendJson(response, 200, { devices: await listDevices(source.database) });
     } else if (what === "packages" && parts.length === 2) {
       sendJson(response, 200, shownPackage(await findPackage(await this.#options.open("find"), id)));
     } else if (what === "packages" && parts.length === 4 && part === "files") {
@@ -226,6 +231,17 @@ export class EvidencePage {
       this.#refuse(response, new Refusal(503, "unavailable"));
     }
   }
+}
+
+function readFilter(query: URLSearchParams): PackageFilter {
+  const has = (name: string): boolean => query.get(name) === "true";
+  return {
+    device: query.get("device") ?? "",
+    period: query.get("during") ?? "",
+    film: has("film"),
+    onHold: has("onHold"),
+    incomplete: has("incomplete"),
+  };
 }
 
 /** Reads the path of a request; `url` is relative to the application, `originalUrl` to the server. */

@@ -1,13 +1,15 @@
 import { isDimensionerError } from "../../errors/dimensioner-error.ts";
 import type { EvidencePackage } from "../../model/shapes.ts";
+import type { PackageFilter } from "../../model/archive-reports.ts";
 import { readPeriod } from "../../rules/periods.ts";
 import { codeKinds } from "../../rules/scans.ts";
+import { partOfWord, wordsOf } from "../../rules/search-words.ts";
 import { writeElementString } from "../../scan/gs1/element-string.ts";
 import { allFrames } from "../../scan/read-code.ts";
 import { readFrame } from "../../scan/read-scans.ts";
 import { chooseReference } from "../../scan/reference.ts";
 import { type EvidenceSource, type Sought, findPackages } from "../packages.ts";
-import { readSize } from "../search.ts";
+import { readSize, suggestTexts } from "../search.ts";
 
 const mostResults = 24;
 const longestText = 200;
@@ -19,40 +21,55 @@ export interface SearchResults {
   readonly packages: readonly EvidencePackage[];
   /** Whether there are more. */
   readonly more: boolean;
+  /** Whether a word was looked for only where a reference or number begins with it, because it is so short. */
+  readonly onlyBeginnings: boolean;
+  /** Where nothing is found: parts of the text with which something is, whatever the filter. */
+  readonly suggestions: readonly string[];
 }
 
 /** What somebody has typed and, if that is a period, the same in the time zone of the browser as two times in ISO 8601. */
 export interface SearchGiven {
   readonly text: string;
   readonly period: string;
+  readonly filter: PackageFilter;
 }
 
-/** Finds the newest packages by the beginning of a reference, barcode or ID, a period or a size; all of them for a blank text. */
+/**
+ * Finds the newest packages by the words of a text, a label, a period or a size; all of them for a blank text. Throws ERR_INPUT for a
+ * filter that is none.
+ */
 export async function search(
   source: EvidenceSource,
   given: SearchGiven,
   signal: AbortSignal,
 ): Promise<SearchResults> {
-  const found = await find(source, given, signal);
-  return { packages: found.slice(0, mostResults), more: found.length > mostResults };
+  const text = given.text.trim().slice(0, longestText);
+  const found = await find(source, { ...given, text }, signal);
+  const words = wordsOf(text);
+  return {
+    packages: found.slice(0, mostResults),
+    more: found.length > mostResults,
+    onlyBeginnings: words.some((word) => partOfWord(word) !== word),
+    suggestions: found.length === 0 && words.length > 0 ? await suggestTexts(source.database, text) : [],
+  };
 }
 
 async function find(
   source: EvidenceSource,
-  { text: typed, period }: SearchGiven,
+  given: SearchGiven,
   signal: AbortSignal,
 ): Promise<readonly EvidencePackage[]> {
-  const text = typed.trim().slice(0, longestText);
+  const { text, period, filter } = given;
   if (text === "") {
-    return findPackages(source, { by: "all", limit }, signal);
+    return findPackages(source, { by: "all", filter, limit }, signal);
   }
-  const found = await findText(source, text, signal);
+  const found = await findText(source, given, signal);
   const other = otherMeaning(text, period);
   if (other === undefined || found.length === limit) {
     return found;
   }
   const known = new Set(found.map(({ packageId }) => packageId));
-  const others = await findPackages(source, { ...other, limit }, signal);
+  const others = await findPackages(source, { ...other, filter, limit }, signal);
   return [...found, ...others.filter(({ packageId }) => !known.has(packageId))];
 }
 
@@ -64,15 +81,15 @@ function otherMeaning(text: string, period: string): Omit<Sought, "limit"> | und
   return readSize(text) === undefined ? undefined : { by: "size", value: text };
 }
 
-/** Finds what begins with the text or, if nothing does, with what it says as a scan of a label. */
+/** Finds what has the text in it or, if nothing has, what it says as a scan of a label. */
 async function findText(
   source: EvidenceSource,
-  text: string,
+  { text, filter }: SearchGiven,
   signal: AbortSignal,
 ): Promise<readonly EvidencePackage[]> {
   const label = readLabel(text);
   for (const value of new Set([text, ...label.texts])) {
-    const found = await findPackages(source, { by: "text", value, limit }, signal);
+    const found = await findPackages(source, { by: "text", value, filter, limit }, signal);
     if (found.length > 0) {
       return found;
     }
@@ -82,7 +99,7 @@ async function findText(
     return [];
   }
   for (const by of ["reference", "barcode"] as const) {
-    const found = await findPackages(source, { by, value: reference, limit }, signal);
+    const found = await findPackages(source, { by, value: reference, filter, limit }, signal);
     // Many labels may have the number of an order or an article. A package with a scan has that of another label then.
     const ofLabel = isOfParcel ? found : found.filter(({ scan }) => scan === null);
     if (ofLabel.length > 0) {

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { PackageFinding } from "../../model/archive-reports.ts";
 import type { VerifyResult } from "../../model/shapes.ts";
+import { visibleText } from "../../rules/visible-text.ts";
 import type { Manifest } from "../../vault/packages/manifest.ts";
 import { figureOf, unitOf } from "../../vault/packages/measurement-fields.ts";
 import { commandOf } from "../../vault/export-proof.ts";
@@ -623,14 +624,8 @@ const entities: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-/** Characters that nobody sees, or that change the direction of what follows, are shown by their number. */
 function escape(text: string): string {
-  return text
-    .replace(/[&<>"']/g, (character) => entities[character] ?? "")
-    .replace(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}\u200B\uFEFF]/gu, (character) => {
-      const code = character.codePointAt(0) ?? 0;
-      return `⟨U+${code.toString(16).toUpperCase().padStart(4, "0")}⟩`;
-    });
+  return visibleText(text).replace(/[&<>"']/g, (character) => entities[character] ?? "");
 }
 
 /** A relative address of a file beside the page, from its name with slashes. */

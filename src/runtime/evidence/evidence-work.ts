@@ -1,13 +1,15 @@
 import type { NodeAPI } from "node-red";
+import * as v from "valibot";
 import type { DatabaseLocation } from "../../database/database-location.ts";
 import type { DatabaseLease } from "../../database/store-databases.ts";
+import { aText, anObject, checkArguments, trueOrFalse } from "../../errors/check.ts";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import type { ExportResult, ExportTarget } from "../../evidence/export/export-packages.ts";
 import { type EvidenceSource, type Sought, demandPackages } from "../../evidence/packages.ts";
 import { runInThread } from "../../evidence/run-in-thread.ts";
 import { readStoreState } from "../../evidence/store-state.ts";
 import { guardedDisk } from "../../media/disk-guard.ts";
-import type { ArchiveProgress } from "../../model/archive-reports.ts";
+import type { ArchiveProgress, PackageFilter } from "../../model/archive-reports.ts";
 import type {
   LogCheckpoint,
   PruneResult,
@@ -50,6 +52,41 @@ export interface EvidenceRequest extends Sought {
 
 const progressEveryMs = 250;
 const dayMs = 24 * 3_600_000;
+
+const filterRules = {
+  device: aText,
+  period: aText,
+  film: trueOrFalse,
+  onHold: trueOrFalse,
+  incomplete: trueOrFalse,
+};
+const filterSchema = v.object({
+  device: v.optional(v.string()),
+  period: v.optional(v.string()),
+  film: v.optional(v.boolean()),
+  onHold: v.optional(v.boolean()),
+  incomplete: v.optional(v.boolean()),
+});
+
+/** What is found only: what the message says or, if it says nothing, the node. Throws ERR_INPUT. */
+export function filterOf(
+  { filter }: Message,
+  { filterDevice: device, filterPeriod: period, film, onHold, incomplete }: Filters,
+): PackageFilter {
+  if (filter === undefined || filter === null) {
+    return { device, period, film, onHold, incomplete };
+  }
+  checkArguments({ surface: "store", operation: "find" }, { filter }, { filter: anObject(filterRules) });
+  return v.parse(filterSchema, filter);
+}
+
+interface Filters {
+  readonly filterDevice: string;
+  readonly filterPeriod: string;
+  readonly film: boolean;
+  readonly onHold: boolean;
+  readonly incomplete: boolean;
+}
 
 /**
  * Verifies packages or, by `all`, the whole archive with its index; and their time stamps.

@@ -85,3 +85,21 @@ async function lastEvents<T>(
   }
   return found;
 }
+
+/** Where the packages that are on hold lie, below the folder of packages; the one that was put on hold last comes last. */
+export async function heldPaths(database: Reads): Promise<string[]> {
+  const [rows = []] = await database.transaction([
+    { sql: "SELECT line FROM log WHERE what IN ('held', 'released') ORDER BY n" },
+  ]);
+  const held = new Map<string, string>();
+  for (const row of rows) {
+    const event = readEvent(String(row["line"]));
+    if (event?.what === "held" || event?.what === "released") {
+      held.delete(event.package);
+    }
+    if (event?.what === "held") {
+      held.set(event.package, event.path);
+    }
+  }
+  return [...held.values()];
+}

@@ -1,4 +1,5 @@
 import { numberedName, safeParts } from "../../media/file-names.ts";
+import { visibleText } from "../../rules/visible-text.ts";
 import { diskFacts } from "../archive-disk.ts";
 
 /** The values for the tokens of a layout. */
@@ -49,7 +50,7 @@ function valueOf(token: string, { date, reference, transactionId, device }: Layo
     reference: reference ?? "no-reference",
     device: device ?? "no-device",
   };
-  const text = (values[token] ?? "").replace(/[/\\:*?"<>|\p{Cc}]/gu, "_").trim();
+  const text = visibleText((values[token] ?? "").replace(/[/\\:*?"<>|\p{Cc}]/gu, "_")).trim();
   // The full value is in the manifest. Half of a surrogate pair at the end would be replaced by the disk.
   return text === "" ? "_" : text.slice(0, longestValue).toWellFormed();
 }

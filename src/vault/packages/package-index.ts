@@ -1,5 +1,6 @@
 import { type Database, type Row, type SqlValue, type Statement, always } from "../../database/database.ts";
 import { indexedText } from "../../database/schema.ts";
+import { type Mark, searchWords } from "../../rules/search-words.ts";
 import { indexedSize } from "./indexed-size.ts";
 import type { PlacedPackage } from "./intent.ts";
 import { type Manifest, filesOf } from "./manifest.ts";
@@ -116,6 +117,11 @@ export function rowOfPackage(
     billable_legal_for_trade: billable === null ? null : String(billable.legalForTrade),
     scan: indexedText(manifest.scan?.text ?? null),
     ...indexedSize(manifest.measured ?? null),
+    search_words: searchWords(
+      times.archived,
+      [...Object.values(references), manifest.scan?.text ?? null, manifest.transactionId, manifest.device],
+      marksOf(manifest),
+    ),
   };
 }
 
@@ -138,6 +144,13 @@ function replacing(columns: readonly string[]): string {
     .slice(1)
     .map((column) => `${column} = excluded.${column}`)
     .join(", ");
+}
+
+function marksOf({ complete, items }: Manifest): Mark[] {
+  const hasFilm = items.some((item) =>
+    (item.contentTypeFound ?? item.contentTypeAnnounced ?? "").startsWith("video/"),
+  );
+  return [...(hasFilm ? (["film"] as const) : []), ...(complete ? [] : (["incomplete"] as const))];
 }
 
 /** Returns the statements that add a package to the index, or replace its row, if the condition holds. */

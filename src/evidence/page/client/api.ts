@@ -1,7 +1,8 @@
 import * as v from "valibot";
 
-import { periodOf } from "./period.ts";
+import { periodOf, periodOfDays, type Days } from "./period.ts";
 import {
+  devices,
   evidence,
   exported,
   found,
@@ -75,11 +76,37 @@ export async function logOut(): Promise<void> {
   await post("logout");
 }
 
-export async function searchPackages(text: string, signal: AbortSignal): Promise<Found> {
-  const period = periodOf(text);
-  const query = `text=${encodeURIComponent(text)}`;
-  const path = period === "" ? query : `${query}&period=${encodeURIComponent(period)}`;
-  return v.parse(found, await call(`packages?${path}`, { signal }));
+/** What only packages have that are shown. */
+export interface Filter extends Days {
+  /** "" for all. */
+  readonly device: string;
+  readonly film: boolean;
+  readonly onHold: boolean;
+  readonly incomplete: boolean;
+}
+
+export const noFilter: Filter = {
+  device: "",
+  from: "",
+  to: "",
+  film: false,
+  onHold: false,
+  incomplete: false,
+};
+
+export async function searchPackages(text: string, filter: Filter, signal: AbortSignal): Promise<Found> {
+  const { device, film, onHold, incomplete } = filter;
+  const asked = { period: periodOf(text), device, during: periodOfDays(filter), film, onHold, incomplete };
+  const others = Object.entries(asked)
+    .filter(([, value]) => value !== "" && value !== false)
+    .map(([name, value]) => `&${name}=${encodeURIComponent(value)}`);
+  const path = `packages?text=${encodeURIComponent(text)}${others.join("")}`;
+  return v.parse(found, await call(path, { signal }));
+}
+
+/** The names of the devices that packages have. */
+export async function listDevices(): Promise<readonly string[]> {
+  return v.parse(devices, await call("devices")).devices;
 }
 
 export async function readPackage(id: string, signal: AbortSignal | null = null): Promise<Evidence> {

@@ -1,6 +1,7 @@
 import type { VNode } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
+import { visibleText } from "../../../rules/visible-text.ts";
 import { CopyButton } from "../../../ui/copy-button.tsx";
 import { fileAddress, readPackage, RequestError } from "./api.ts";
 import { ExportButton } from "./export-button.tsx";
@@ -44,7 +45,7 @@ function Facts({ one, shared: { words } }: PartProps): VNode {
           value !== null && (
             <div key={key}>
               <dt>{words.say(key)}</dt>
-              <dd>{value}</dd>
+              <dd>{visibleText(value)}</dd>
             </div>
           ),
       )}
@@ -60,7 +61,7 @@ interface FileProps extends PartProps {
 /** A picture that opens in full size, a video that plays, or a link to save another file. */
 function Medium({ one, shared: { words, view }, file, place }: FileProps): VNode {
   const url = fileAddress(one.packageId, place);
-  const title = file.description ?? file.name;
+  const title = visibleText(file.description ?? file.name);
   if (file.contentType?.startsWith("image/") === true) {
     return (
       <button
@@ -100,7 +101,7 @@ function Files({ one, shared }: PartProps): VNode {
           <tbody>
             {one.files.map(({ name, bytes, sha256 }) => (
               <tr key={name}>
-                <td>{name}</td>
+                <td>{visibleText(name)}</td>
                 <td>{words.bytes(bytes)}</td>
                 <td class="hash">{sha256}</td>
               </tr>

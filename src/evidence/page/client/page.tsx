@@ -3,8 +3,9 @@ import { useCallback, useEffect, useState } from "preact/hooks";
 
 import { useNotice } from "../../../ui/notice.tsx";
 import { Viewer, type Media } from "../../../ui/viewer.tsx";
-import { logOut, readLanguage, readMe, RequestError } from "./api.ts";
+import { logOut, noFilter, readLanguage, readMe, RequestError } from "./api.ts";
 import { useCase } from "./case.tsx";
+import { forgetSearches } from "./last-searches.ts";
 import { Login } from "./login.tsx";
 import { PackageView } from "./package-view.tsx";
 import { Search } from "./search.tsx";
@@ -28,6 +29,7 @@ function Page({ words }: { readonly words: Words }): VNode {
   const [me, setMe] = useState<Me>();
   const [problem, setProblem] = useState<RequestError>();
   const [text, setText] = useState("");
+  const [filter, setFilter] = useState(noFilter);
   const [media, view] = useState<Media>();
   const { notice, say } = useNotice();
   const chosen = useCase();
@@ -57,8 +59,12 @@ function Page({ words }: { readonly words: Words }): VNode {
   async function leave(): Promise<void> {
     try {
       await logOut();
+      if (me !== undefined) {
+        forgetSearches(me.name);
+      }
       setMe(undefined);
       setText("");
+      setFilter(noFilter);
       chosen.empty();
       setProblem(new RequestError(401, "logIn"));
     } catch (error) {
@@ -94,7 +100,14 @@ function Page({ words }: { readonly words: Words }): VNode {
           </p>
         )}
         {shared !== undefined && id === null && (
-          <Search text={text} onText={setText} chosen={chosen} shared={shared} />
+          <Search
+            text={text}
+            onText={setText}
+            filter={filter}
+            onFilter={setFilter}
+            chosen={chosen}
+            shared={shared}
+          />
         )}
         {shared !== undefined && id !== null && <PackageView key={id} id={id} shared={shared} />}
       </main>

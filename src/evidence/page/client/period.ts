@@ -1,4 +1,23 @@
+import { readLocalDates } from "../../../rules/local-dates.ts";
 import { readPeriod, timeBefore } from "../../../rules/periods.ts";
+
+/** The day on which something was archived at the earliest, and at the latest, as `2026-11-27`; "" for any. */
+export interface Days {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** The same as a period in the time zone of the browser; "" for any time. */
+export function periodOfDays(days: Days): string {
+  const [from = "", to = ""] =
+    days.from !== "" && days.to !== "" ? [days.from, days.to].toSorted() : [days.from, days.to];
+  const now = new Date();
+  const [first, last] = [readPeriod(from, now)?.from, readPeriod(to, now)?.to];
+  return first === undefined && last === undefined ? "" : `${first ?? earliest}/${last ?? latest}`;
+}
+
+const earliest = "0001-01-01T00:00:00.000Z";
+const latest = "9999-12-31T00:00:00.000Z";
 
 /**
  * The days, months or years that a text names, from midnight to midnight in the time zone of the browser, in which the page shows
@@ -6,6 +25,7 @@ import { readPeriod, timeBefore } from "../../../rules/periods.ts";
  */
 export function periodOf(text: string): string {
   const now = new Date();
-  const period = timeBefore(now, text) === undefined ? readPeriod(text, now) : undefined;
+  const dates = readLocalDates(text, new Intl.DateTimeFormat().resolvedOptions().locale) ?? text;
+  const period = timeBefore(now, text) === undefined ? readPeriod(dates, now) : undefined;
   return period === undefined ? "" : `${period.from}/${period.to}`;
 }

@@ -2,31 +2,37 @@ import type { VNode } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import { instantOf } from "../../../rules/instants.ts";
-import { fileAddress, RequestError, searchPackages } from "./api.ts";
+import { visibleText } from "../../../rules/visible-text.ts";
+import { fileAddress, RequestError, searchPackages, type Filter } from "./api.ts";
 import { CaseBar, type Case } from "./case.tsx";
+import { Filters } from "./filters.tsx";
+import { forgetSearches, lastSearches, rememberSearch } from "./last-searches.ts";
 import { Marks } from "./marks.tsx";
 import type { Evidence, Found } from "./shapes.ts";
 import type { Shared } from "./shared.ts";
-import { nameOf, sizeOf, type TextKey } from "./words.ts";
+import { isNotSet, nameOf, sizeOf, type TextKey, type Words } from "./words.ts";
 
 interface ResultProps {
   readonly one: Evidence;
   readonly chosen: Case;
+  readonly onOpen: () => void;
   readonly shared: Shared;
 }
 
-function Result({ one, chosen, shared }: ResultProps): VNode {
+function Result({ one, chosen, onOpen, shared }: ResultProps): VNode {
   const { words } = shared;
   const hasPicture = one.files.some(({ contentType }) => contentType?.startsWith("image/") === true);
   const isInCase = chosen.ids.has(one.packageId);
   const { measuredAtUtc: measuredAt, archivedAtUtc: archivedAt } = one;
-  const at = measuredAt ?? archivedAt;
+  const time = (name: "measuredAt" | "archivedAt", at: string): string =>
+    `${words.say(name)}: ${words.time(at)}`;
   // A day finds what was archived on it.
-  const isOfOtherDay = measuredAt !== null && archivedAt !== null && dayOf(measuredAt) !== dayOf(archivedAt);
+  const isMeasuredThen =
+    measuredAt !== null && !isNotSet(measuredAt) && dayOf(measuredAt) === dayOf(archivedAt ?? "");
   const facts = [
-    one.device,
-    at === null ? null : words.time(at),
-    isOfOtherDay ? `${words.say("archivedAt")}: ${words.time(archivedAt)}` : null,
+    one.device === null ? null : visibleText(one.device),
+    measuredAt === null ? null : time("measuredAt", measuredAt),
+    archivedAt === null || isMeasuredThen ? null : time("archivedAt", archivedAt),
   ];
   return (
     <li class="row">
@@ -38,7 +44,7 @@ function Result({ one, chosen, shared }: ResultProps): VNode {
         disabled={chosen.isFull && !isInCase}
         onChange={({ currentTarget }) => chosen.change(one.packageId, currentTarget.checked)}
       />
-      <a class="result" href={`#package=${encodeURIComponent(one.packageId)}`}>
+      <a class="result" href={`#package=${encodeURIComponent(one.packageId)}`} onClick={onOpen}>
         <span class="picture">
           {hasPicture && (
             <img src={fileAddress(one.packageId, "picture")} alt="" loading="lazy" width="112" height="84" />
@@ -65,23 +71,24 @@ function dayOf(at: string): string {
 /** The answer to a search. */
 interface Results {
   readonly text: string;
+  readonly filter: Filter;
   /** Undefined if it has failed. */
   readonly found?: Found;
   /** Why it has failed. It stays on the page, which would be blank otherwise. */
   readonly problem?: string;
 }
 
-/** The packages that fit the text or, while the answer is awaited, those of the text before. */
-function useResults(text: string, { words, fail }: Shared): Results | undefined {
+/** The packages that fit the text and the filter or, while the answer is awaited, those of the search before. */
+function useResults(text: string, filter: Filter, { words, fail }: Shared): Results | undefined {
   const [results, setResults] = useState<Results>();
   useEffect(() => {
     const typing = new AbortController();
-    const end = (result: Omit<Results, "text">): void => {
+    const end = (result: Omit<Results, "text" | "filter">): void => {
       if (!typing.signal.aborted) {
-        setResults({ text, ...result });
+        setResults({ text, filter, ...result });
       }
     };
-    searchPackages(text, typing.signal).then(
+    searchPackages(text, filter, typing.signal).then(
       (found) => end({ found }),
       (error: unknown) => {
         if (error instanceof RequestError && error.status !== 401) {
@@ -93,17 +100,53 @@ function useResults(text: string, { words, fail }: Shared): Results | undefined 
       },
     );
     return () => typing.abort();
-  }, [text]);
+  }, [text, filter]);
   return results;
 }
 
-function countKey(count: number, more = false): TextKey {
-  return more ? "foundMore" : count === 0 ? "foundNone" : "found";
+function countKey(text: string, count: number, more = false): TextKey {
+  if (count === 0) {
+    return "foundNone";
+  }
+  const isAll = text.trim() === "";
+  return more ? (isAll ? "foundMore" : "foundByTextMore") : isAll ? "found" : "foundByText";
+}
+
+/** The time zone of the browser, with its difference from UTC: `Europe/Berlin, GMT+1`. */
+function zoneOf({ lang }: Words): string {
+  const format = new Intl.DateTimeFormat(lang, { timeZoneName: "shortOffset" });
+  const parts = format.formatToParts();
+  const offset = parts.find(({ type }) => type === "timeZoneName")?.value ?? "";
+  const { timeZone } = format.resolvedOptions();
+  return timeZone === offset ? offset : `${timeZone}, ${offset}`;
+}
+
+interface TextsProps {
+  readonly id: string;
+  readonly label: string;
+  readonly texts: readonly string[];
+  readonly onText: (text: string) => void;
+}
+
+/** Texts to search for instead. */
+function Texts({ id, label, texts, onText }: TextsProps): VNode {
+  return (
+    <p id={id} class="row">
+      {label}
+      {texts.map((text) => (
+        <button key={text} type="button" onClick={() => onText(text)}>
+          {visibleText(text)}
+        </button>
+      ))}
+    </p>
+  );
 }
 
 interface SearchProps {
   readonly text: string;
   readonly onText: (text: string) => void;
+  readonly filter: Filter;
+  readonly onFilter: (filter: Filter) => void;
   readonly chosen: Case;
   readonly shared: Shared;
 }
@@ -125,13 +168,14 @@ const groupSeparator = "\u001d";
  * as after a scan of a label. Results of an earlier text are shown, but cannot be opened. What is typed next replaces the text:
  * a scanner does not empty the field.
  */
-export function Search({ text, onText, chosen, shared }: SearchProps): VNode {
-  const { words } = shared;
+export function Search({ text, onText, filter, onFilter, chosen, shared }: SearchProps): VNode {
+  const { words, me } = shared;
   const field = useRef<HTMLInputElement>(null);
   const list = useRef<HTMLOListElement>(null);
-  const results = useResults(text, shared);
+  const results = useResults(text, filter, shared);
   const found = results?.found?.packages;
-  const isPending = results?.text !== text;
+  const isPending = results?.text !== text || results.filter !== filter;
+  const [last, setLast] = useState(() => lastSearches(me.name));
   const waiting = useRef<Entering | undefined>(undefined);
   useLayoutEffect(beginText, []);
   useLayoutEffect(() => {
@@ -160,6 +204,9 @@ export function Search({ text, onText, chosen, shared }: SearchProps): VNode {
       return;
     }
     const isInField = document.activeElement === field.current;
+    if (event.target instanceof Element && event.target.closest("#filters") !== null) {
+      return;
+    }
     if (event.ctrlKey && event.key === "]") {
       event.preventDefault();
       insert(groupSeparator, isInField);
@@ -198,6 +245,21 @@ export function Search({ text, onText, chosen, shared }: SearchProps): VNode {
       onText(current.value);
     }
   }
+  function instead(other: string): void {
+    waiting.current = undefined;
+    onText(other);
+    field.current?.focus();
+  }
+  function remember(): void {
+    if (text.trim() !== "") {
+      rememberSearch(me.name, text.trim());
+    }
+  }
+  function forget(): void {
+    forgetSearches(me.name);
+    setLast([]);
+    field.current?.focus();
+  }
   function type(event: InputEvent & { readonly currentTarget: HTMLInputElement }): void {
     waiting.current = undefined;
     onText(event.currentTarget.value);
@@ -217,17 +279,47 @@ export function Search({ text, onText, chosen, shared }: SearchProps): VNode {
         value={text}
         onInput={type}
       />
-      <p class="hint">{words.say("searchHint")}</p>
+      <p class="hint">{words.say("searchHint", { day: words.day(new Date()) })}</p>
+      <Filters filter={filter} onFilter={onFilter} shared={shared} />
       <p class="hint" id="result-count" role="status">
         {found === undefined
           ? results?.problem
-          : words.say(countKey(found.length, results?.found?.more), { count: found.length })}
+          : words.say(countKey(results?.text ?? "", found.length, results?.found?.more), {
+              count: found.length,
+            })}
       </p>
-      {found !== undefined && found.length > 0 && <p class="hint">{words.say("listNotVerified")}</p>}
+      {results?.found?.onlyBeginnings === true && (
+        <p class="hint" id="only-beginnings">
+          {words.say("onlyBeginnings")}
+        </p>
+      )}
+      {results?.found !== undefined && results.found.suggestions.length > 0 && (
+        <Texts
+          id="suggestions"
+          label={words.say("tryInstead")}
+          texts={results.found.suggestions}
+          onText={instead}
+        />
+      )}
+      {found?.length === 0 && last.length > 0 && (
+        <>
+          <Texts id="last-searches" label={words.say("lastSearches")} texts={last} onText={instead} />
+          <p>
+            <button type="button" id="forget-searches" onClick={forget}>
+              {words.say("forgetSearches")}
+            </button>
+          </p>
+        </>
+      )}
+      {found !== undefined && found.length > 0 && (
+        <p class="hint">
+          {words.say("listNotVerified")} {words.say("timeZone", { zone: zoneOf(words) })}
+        </p>
+      )}
       {chosen.ids.size > 0 && <CaseBar chosen={chosen} shared={shared} />}
       <ol ref={list} id="results" aria-busy={isPending} inert={isPending}>
         {(found ?? []).map((one) => (
-          <Result key={one.packageId} one={one} chosen={chosen} shared={shared} />
+          <Result key={one.packageId} one={one} chosen={chosen} onOpen={remember} shared={shared} />
         ))}
       </ol>
     </section>

@@ -53,7 +53,12 @@ export const evidence = v.object({
 });
 export type Evidence = v.InferOutput<typeof evidence>;
 
-export const found = v.object({ packages: v.array(evidence), more: v.boolean() });
+export const found = v.object({
+  packages: v.array(evidence),
+  more: v.boolean(),
+  onlyBeginnings: v.boolean(),
+  suggestions: v.array(v.string()),
+});
 export type Found = v.InferOutput<typeof found>;
 
 export const verification = v.object({
@@ -66,6 +71,8 @@ export const verification = v.object({
   timestamp: v.nullable(v.object({ atUtc: v.string(), signer: v.string(), root: text, logSize: v.number() })),
 });
 export type Verification = v.InferOutput<typeof verification>;
+
+export const devices = v.object({ devices: v.array(v.string()) });
 
 export const exported = v.object({ id: v.string() });
 

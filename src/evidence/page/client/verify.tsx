@@ -1,6 +1,7 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 
+import { visibleText } from "../../../rules/visible-text.ts";
 import { verifyPackage } from "./api.ts";
 import type { Verification } from "./shapes.ts";
 import type { Shared } from "./shared.ts";
@@ -60,7 +61,7 @@ export function Verify({ id, shared: { words, fail } }: VerifyProps): VNode {
         <ul>
           {result.findings.map((finding) => (
             <li key={`${finding.path} ${finding.problem}`}>
-              <b>{finding.path}</b>: {words.sayFinding(finding)}
+              <b>{visibleText(finding.path)}</b>: {words.sayFinding(finding)}
             </li>
           ))}
         </ul>

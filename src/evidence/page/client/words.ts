@@ -1,4 +1,5 @@
 import { instantOf } from "../../../rules/instants.ts";
+import { visibleText } from "../../../rules/visible-text.ts";
 import type english from "./texts/en-US.json";
 import type { Evidence } from "./shapes.ts";
 
@@ -13,22 +14,31 @@ export interface Words {
   /** What a verification has found; `problem` is English, for a kind that is newer than this page. */
   sayFinding(finding: { readonly kind: string; readonly problem: string }): string;
   time(iso: string): string;
+  /** In numbers, as the search field reads it. */
+  day(date: Date): string;
   bytes(count: number): string;
 }
 
 export function createWords(lang: string, texts: Readonly<Record<string, string>>): Words {
   const times = new Intl.DateTimeFormat(lang, { dateStyle: "medium", timeStyle: "medium" });
+  const days = new Intl.DateTimeFormat(undefined, { calendar: "gregory" });
   const say: Words["say"] = (key, values = {}) =>
-    (texts[key] ?? key).replace(/__(\w+?)__/g, (mark, name: string) => String(values[name] ?? mark));
+    (texts[key] ?? key).replace(/__(\w+?)__/g, (mark, name: string) =>
+      visibleText(String(values[name] ?? mark)),
+    );
   return {
     lang,
     say,
     sayFinding: ({ kind, problem }) => texts[`finding.${kind}`] ?? problem,
     sayReason: (reason) => texts[`reason.${reason}`] ?? reason,
     time(iso) {
+      if (isNotSet(iso)) {
+        return say("notSet");
+      }
       const at = instantOf(iso);
       return Number.isNaN(at) ? iso : times.format(at);
     },
+    day: (date) => days.format(date),
     bytes(count) {
       const units = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"] as const;
       const power = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, count)) / 3));
@@ -42,16 +52,21 @@ export function createWords(lang: string, texts: Readonly<Record<string, string>
   };
 }
 
+/** Whether a time is the one that a device sends whose clock was never set. */
+export function isNotSet(iso: string): boolean {
+  return iso.startsWith("0001-01-01");
+}
+
 /** What people call a package: its reference or, without one, an ID. */
 export function nameOf(one: Evidence): string {
-  return (
+  return visibleText(
     one.transactionReference ??
-    one.barcodeReference ??
-    one.customReference1 ??
-    one.customReference2 ??
-    one.customReference3 ??
-    one.transactionId ??
-    one.packageId
+      one.barcodeReference ??
+      one.customReference1 ??
+      one.customReference2 ??
+      one.customReference3 ??
+      one.transactionId ??
+      one.packageId,
   );
 }
 

@@ -1,0 +1,66 @@
+import assert from "node:assert/strict";
+import { readLocalDates } from "../../src/rules/local-dates.ts";
+
+describe("a date as people write it", () => {
+  const locales = [
+    "en-US",
+    "en-GB",
+    "de",
+    "es-ES",
+    "fr",
+    "ja",
+    "ko",
+    "pt-BR",
+    "ru",
+    "zh-CN",
+    "zh-TW",
+    "sv",
+    "ar-EG",
+    "nl",
+    "cs",
+  ];
+
+  it("is read in each locale as its browsers write it", () => {
+    for (const locale of locales) {
+      for (const [month, day] of [
+        [11, 27],
+        [3, 4],
+        [12, 12],
+      ] as const) {
+        const at = new Date(2026, month - 1, day);
+        const wanted = `2026-${String(month).padStart(2, "0")}-${String(day).padStart(2, "0")}`;
+        for (const options of [{}, { year: "numeric", month: "2-digit", day: "2-digit" }] as const) {
+          const written = at.toLocaleDateString(locale, { ...options, calendar: "gregory" });
+          assert.equal(readLocalDates(written, locale), wanted, `${locale}: ${written}`);
+        }
+      }
+    }
+  });
+
+  for (const [text, locale, wanted] of [
+    ["27.11.2026", "en-US", "2026-11-27"],
+    ["03.04.2026", "en-US", "2026-04-03"],
+    ["03/04/2026", "en-US", "2026-03-04"],
+    ["03/04/2026", "en-GB", "2026-04-03"],
+    ["27/11/2026", "en-US", "2026-11-27"],
+    ["11/27/2026", "de", "2026-11-27"],
+    ["2026-11-27", "en-US", "2026-11-27"],
+    ["2026/11/27", "de", "2026-11-27"],
+    ["2026年11月27日", "ja", "2026-11-27"],
+    ["2026. 11. 27.", "ko", "2026-11-27"],
+    ["11.2026", "de", "2026-11"],
+    ["11/2026", "en-US", "2026-11"],
+    ["2026/11", "en-US", "2026-11"],
+    ["1.11.2026 – 7.11.2026", "de", "2026-11-01/2026-11-07"],
+    ["1.11.2026-7.11.2026", "de", "2026-11-01/2026-11-07"],
+    ["ORDER-2026-11", "de", undefined],
+    ["2026", "de", undefined],
+    ["4711", "de", undefined],
+    ["27.11.26", "de", undefined],
+    ["1.2.3", "de", undefined],
+  ] as const) {
+    it(`${text} is ${wanted ?? "none"} in ${locale}`, () => {
+      assert.equal(readLocalDates(text, locale), wanted);
+    });
+  }
+});
