@@ -38,7 +38,8 @@ interface Inspection {
 export function openOwned(request: OwnRequest): OpenDatabase | Failure {
   let lock: SqliteLock | undefined;
   try {
-    if (isNoFile(request.file)) {
+    // Who waits for the files beside it gives up after a while.
+    if (isNoFile(request.file, [""])) {
       return { reason: "foreign" };
     }
     makeFolder(request);
@@ -60,10 +61,10 @@ export function openOwned(request: OwnRequest): OpenDatabase | Failure {
 }
 
 /** SQLite's own files beside a database, and the lock. */
-const suffixes = ["", "-journal", "-lock", "-shm", "-wal"];
+const allSuffixes = ["", "-journal", "-lock", "-shm", "-wal"];
 
 /** Whether something lies in the place of a database that is no file, such as a pipe: opening it might never end. */
-export function isNoFile(file: string): boolean {
+export function isNoFile(file: string, suffixes: readonly string[] = allSuffixes): boolean {
   return suffixes.some((suffix) => {
     const found = statSync(`${file}${suffix}`, { throwIfNoEntry: false });
     return found !== undefined && !found.isFile() && !found.isDirectory();

@@ -12,6 +12,7 @@ import type {
 import { pictureOf, sha256Of } from "../archive/support.ts";
 import { untilListed, withFolder } from "../media/support.ts";
 import { TestFlow, type FlowNode, type Message } from "../support/flow.ts";
+import { readLogged } from "../archive/logged.ts";
 import { storeId, storeNode } from "../support/store-node.ts";
 
 const measured = {
@@ -70,11 +71,11 @@ describe("dimensioner-evidence", () => {
     assert.equal(error, undefined);
   };
   /** Changes the manifest of a package as if it had been archived long ago. */
-  const makeOld = async (folder: string, id: string): Promise<void> => {
-    const path = join(folder, id, "manifest.json");
-    const manifest = await readFile(path, "utf8");
-    await writeFile(path, manifest.replace(/("archived": ")\d{4}/, "$12001"));
-  };
+  const makeOld = (folder: string, id: string): void =>
+    flow.changeDatabase(
+      storeId(folder),
+      `UPDATE packages SET archived_at = '2001' || substr(archived_at, 5) WHERE location = '${id}'`,
+    );
   const run = async (action: string, payload: unknown, more: Message = {}, id = "evidence") => {
     const { error, sent } = await flow.run(id, { action, payload, ...more });
     return { error, payload: sent[0]?.msg["payload"], sent: sent.map(({ msg }) => msg) };
@@ -162,7 +163,7 @@ describe("dimensioner-evidence", () => {
         { ...prune, id: "perhaps", dryRun: "perhaps" },
       ]);
       await archive("1");
-      await makeOld(folder, "1");
+      makeOld(folder, "1");
       const { error, payload } = await run("", undefined, {}, "list");
       const { dryRun, deleted } = payload as PruneResult;
       assert.deepEqual([error, dryRun, deleted], [undefined, true, 1]);
@@ -183,12 +184,12 @@ describe("dimensioner-evidence", () => {
       assert.deepEqual((await found("ORDER-1"))[0]?.hold, held?.hold);
       const again = await run("release", "ORDER-1", { reason: "settled" });
       assert.equal((again.payload as EvidencePackage[])[0]?.hold, null);
-      const log = await readFile(join(folder, ".dimensioner-archive", "holds.jsonl"), "utf8");
-      assert.deepEqual(log.match(/"what":"\w+"|"reason":"[^"]+"/g), [
-        '"what":"hold"',
-        '"reason":"claim 17"',
-        '"what":"release"',
-        '"reason":"settled"',
+      const log = (await readLogged(folder)).flatMap((event) =>
+        event.what === "held" || event.what === "released" ? [[event.what, event.person, event.reason]] : [],
+      );
+      assert.deepEqual(log, [
+        ["held", "Anna", "claim 17"],
+        ["released", null, "settled"],
       ]);
       assert.deepEqual(
         (await readdir(join(folder, "1"))).filter((name) => /hold/.test(name)),
@@ -318,7 +319,7 @@ describe("dimensioner-evidence", () => {
         await archive(id);
       }
       for (const id of ["1", "2"]) {
-        await makeOld(folder, id);
+        makeOld(folder, id);
       }
       await run("hold", "ORDER-1", { reason: "claim" });
       const listed = (await run("prune", "")).payload as PruneResult;

@@ -1,3 +1,4 @@
+import { DatabaseSync } from "node:sqlite";
 import assert from "node:assert/strict";
 import { EventEmitter, once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -201,6 +202,16 @@ export class TestFlow {
   /** The rows of the database of a store, read from outside. */
   rowsOf(storeId: string, select: string): Record<string, unknown>[] {
     return rowsIn(storeDatabase(this.#userDir, storeId), select);
+  }
+
+  /** Changes the database of a store while Node-RED has it open. */
+  changeDatabase(storeId: string, sql: string): void {
+    const database = new DatabaseSync(storeDatabase(this.#userDir, storeId), { timeout: 5_000 });
+    try {
+      database.exec(sql);
+    } finally {
+      database.close();
+    }
   }
 
   /** What the node shows now; undefined if it shows nothing. */
