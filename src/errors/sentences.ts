@@ -244,11 +244,11 @@ const connections = {
   },
   unreachableContainer: {
     code: "ERR_UNREACHABLE",
-    text: "No connection to __host__: this program runs in a container, where this address means the container itself. Enter the address of the computer or the device that is meant.",
+    text: "No connection to __host__: this program runs in a container, where this address means the container itself. Enter the address of the computer that is meant.",
     hint: "With Docker, the computer itself is often host.docker.internal.",
     retryable: true,
     inNode: {
-      text: "No connection to __host__: Node-RED runs in a container, where this address means the container itself. Enter the address of the computer or the device that is meant.",
+      text: "No connection to __host__: Node-RED runs in a container, where this address means the container itself. Enter the address of the computer that is meant.",
     },
   },
   unreachableSilent: {

@@ -72,7 +72,7 @@ export function openConnections(use: "commands" | "reads", route: Route): Connec
   const dispatcher =
     route.proxyUrl === undefined
       ? new Pool(route.origin, { ...options, connect: watch(buildConnector(tls)) })
-      : openThroughProxy(undici, route.proxyUrl, options, { tls, proxy: http1 }, watch, route.connectMs);
+      : openThroughProxy(undici, route.proxyUrl, options, { tls, proxy: http1 }, watch);
   return {
     dispatcher,
     get isClosed() {
@@ -139,9 +139,11 @@ function openThroughProxy(
   { buildConnector, Pool, ProxyAgent }: typeof Undici,
   proxyUrl: string,
   options: Pool.Options,
-  connect: { readonly tls: buildConnector.BuildOptions; readonly proxy: buildConnector.BuildOptions },
+  connect: {
+    readonly tls: buildConnector.BuildOptions;
+    readonly proxy: buildConnector.BuildOptions & { readonly timeout: number };
+  },
   watch: (connector: Connector, explain: (error: Error) => Error) => Connector,
-  connectMs: number,
 ): Dispatcher {
   return new ProxyAgent({
     ...options,
@@ -152,7 +154,7 @@ function openThroughProxy(
       new Pool(proxy, {
         ...options,
         // The answer to CONNECT is a part of connecting; otherwise undici keeps a silent proxy's connections for five minutes.
-        headersTimeout: connectMs,
+        headersTimeout: connect.proxy.timeout,
         connect: watch(buildConnector(connect.proxy), proxyFailure),
       }),
     factory: (origin, { connect: tunnel, ...rest }: Pool.Options) =>

@@ -52,32 +52,34 @@ export function outcomeOf(call: Call, progress: RequestProgress): Outcome | null
 
 /** The error if no connection could be made, so that nothing was sent. `seconds` is the limit for making one. */
 export function connectFailure(peer: Peer, call: Call, error: Error, seconds: number): DimensionerError {
-  const code = codeOf(error);
-  const outcome = outcomeOf(call, "not-sent");
   const cause = error instanceof ProxyError ? error.cause : error;
-  const fail = (sentence: SentenceKey): DimensionerError =>
-    callFailure(peer, call, sentence, outcome, { seconds, problem: connectProblem(error) }, { cause });
-  const host = new URL(peer.origin).hostname;
+  const values = { seconds, problem: connectProblem(error) };
+  return callFailure(peer, call, connectSentence(peer, error), outcomeOf(call, "not-sent"), values, {
+    cause,
+  });
+}
+
+/** Why no connection could be made. */
+export function connectSentence({ origin }: Pick<Peer, "origin">, error: Error): SentenceKey {
+  const code = codeOf(error);
+  const host = new URL(origin).hostname;
   if (code === "ECONNREFUSED") {
-    const isItself = isThisComputer.test(host) && error === cause && isInContainer();
-    return fail(isItself ? "unreachableContainer" : "unreachableRefused");
+    const isItself = isThisComputer.test(host) && !(error instanceof ProxyError) && isInContainer();
+    return isItself ? "unreachableContainer" : "unreachableRefused";
   }
   if (knownHostCodes.has(code)) {
-    return fail(/\.local\.?$/.test(host) ? "unreachableLocal" : "unreachableHost");
+    return /\.local\.?$/.test(host) ? "unreachableLocal" : "unreachableHost";
   }
   if (silentCodes.has(code)) {
-    return fail("unreachableSilent");
+    return "unreachableSilent";
   }
   if (isNotTls(error)) {
-    return fail("unreachableNotTls");
+    return "unreachableNotTls";
   }
   if (isUntrusted(error)) {
-    return fail("unreachableTls");
+    return "unreachableTls";
   }
-  if (error instanceof ProxyError) {
-    return fail("unreachableProxy");
-  }
-  return fail("unreachableOther");
+  return error instanceof ProxyError ? "unreachableProxy" : "unreachableOther";
 }
 
 /** How much of a body has arrived, of how much was announced; null where no length was. */

@@ -207,6 +207,16 @@ describe(`the admin routes, in a real Node-RED ${nodeRedMajor}`, () => {
     }
   });
 
+  it("says that a device speaks broken HTTP, and not that there is none", async () => {
+    const broken = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n";
+    const server = await startServer((_request, socket) => socket.end(broken));
+    try {
+      assert.equal(said(await testDevice({ address: server.origin })), "bad responseBroken");
+    } finally {
+      await server.close();
+    }
+  });
+
   it("opens a connection to a gateway and sends nothing", async () => {
     let accepted: () => void;
     const connected = new Promise<void>((resolve) => (accepted = resolve));

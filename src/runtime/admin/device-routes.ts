@@ -7,6 +7,7 @@ import { connectProblem } from "../../errors/connect-problem.ts";
 import { DimensionerError, isDimensionerError } from "../../errors/dimensioner-error.ts";
 import type { Values } from "../../errors/interpolation.ts";
 import type { SentenceKey } from "../../errors/sentences.ts";
+import { connectSentence } from "../../http/failures.ts";
 import type { ChoiceProperty, NumberProperty } from "../../properties/property-table.ts";
 import { checkEcho } from "../config/health.ts";
 import { SettingsReader } from "../config/settings.ts";
@@ -69,6 +70,13 @@ interface Test {
   readonly signal: AbortSignal;
 }
 
+/** What says more than that there is no device. */
+const tellingSentences: ReadonlySet<SentenceKey> = new Set([
+  "responseHtml",
+  "responseBroken",
+  "responseOnlyTls",
+]);
+
 async function testDevice(test: Test): Promise<TestLine> {
   const { generation } = test;
   if (generation === "gateway") {
@@ -83,7 +91,7 @@ async function testDevice(test: Test): Promise<TestLine> {
   if (other.isDevice) {
     return answerOf("bad", generation === "newer" ? "butEarlier" : "butNewer", other);
   }
-  if (chosen.error !== undefined && telling.has(chosen.error.sentence)) {
+  if (chosen.error !== undefined && tellingSentences.has(chosen.error.sentence)) {
     throw chosen.error;
   }
   return answerOf("bad", "noDevice", chosen);
@@ -141,9 +149,8 @@ async function openConnection(test: Test): Promise<TestLine> {
       };
       socket.once("connect", resolve);
       socket.once("timeout", () => fail("unreachableSilent"));
-      socket.once("error", (error: NodeJS.ErrnoException) => {
-        const sentence = connectSentences[error.code ?? ""] ?? "unreachableOther";
-        fail(sentence, { problem: connectProblem(error) });
+      socket.once("error", (error) => {
+        fail(connectSentence(peer, error), { problem: connectProblem(error) });
       });
     });
   } finally {
@@ -151,13 +158,6 @@ async function openConnection(test: Test): Promise<TestLine> {
   }
   return line("warning", "gateway", { host: peer.host });
 }
-
-const connectSentences: Readonly<Record<string, SentenceKey>> = {
-  ECONNREFUSED: "unreachableRefused",
-  ENOTFOUND: "unreachableHost",
-  EAI_AGAIN: "unreachableHost",
-  ETIMEDOUT: "unreachableSilent",
-};
 
 function clientOf({ address, generation, until }: Test): DeviceClient {
   return new DeviceClient({ address, generation, timeoutMs: Math.max(1, until - performance.now()) });
