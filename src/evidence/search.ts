@@ -110,10 +110,15 @@ async function search(
       if (words.length === 0) {
         return [];
       }
-      const exact = await findNewest(database, { filter, texts: words.map(wholeWord) }, limit);
-      return exact.length === limit
-        ? exact
-        : together(exact, await findNewest(database, { filter, texts: words.map(partOfWord) }, limit), limit);
+      const found = await findNewest(database, { filter, texts: words.map(partOfWord) }, limit);
+      const whole = words.map(wholeWord);
+      const isExact = (row: Row): boolean =>
+        whole.every((text) => String(row["search_words"]).includes(text));
+      const exact =
+        found.length < limit
+          ? found.filter(isExact)
+          : await findNewest(database, { filter, texts: whole }, limit);
+      return together(exact, found, limit);
     }
     default:
       return lookUp(database, query, limit, filter);
