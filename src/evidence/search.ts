@@ -73,7 +73,7 @@ const columnsOf = {
  * and what is frequent soon among the newest.
  */
 const mostWalked = 1_000;
-const mostSorted = 500;
+const mostSorted = 1_000;
 /** How many packages with the words of a reference are looked at. */
 const mostFolded = 200;
 /** More folders are not asked for in one statement, nor more packages of a size sorted. */
