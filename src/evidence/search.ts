@@ -73,7 +73,7 @@ const columnsOf = {
  * and what is frequent soon among the newest.
  */
 const mostWalked = 1_000;
-const mostSorted = 500;
+const mostSorted = 1_000;
 /** How many packages with the words of a reference are looked at. */
 const mostFolded = 200;
 /** More folders are not asked for in one statement, nor more packages of a size sorted. */
@@ -110,10 +110,15 @@ async function search(
       if (words.length === 0) {
         return [];
       }
-      const exact = await findNewest(database, { filter, texts: words.map(wholeWord) }, limit);
-      return exact.length === limit
-        ? exact
-        : together(exact, await findNewest(database, { filter, texts: words.map(partOfWord) }, limit), limit);
+      const found = await findNewest(database, { filter, texts: words.map(partOfWord) }, limit);
+      const whole = words.map(wholeWord);
+      const isExact = (row: Row): boolean =>
+        whole.every((text) => String(row["search_words"]).includes(text));
+      const exact =
+        found.length < limit
+          ? found.filter(isExact)
+          : await findNewest(database, { filter, texts: whole }, limit);
+      return together(exact, found, limit);
     }
     default:
       return lookUp(database, query, limit, filter);
