@@ -70,11 +70,13 @@ interface Test {
   readonly signal: AbortSignal;
 }
 
-/** What says more than that there is no device. */
+/** Errors that say what is there instead of a device, or what is wrong with its answer. */
 const tellingSentences: ReadonlySet<SentenceKey> = new Set([
-  "responseHtml",
   "responseBroken",
+  "responseFaulty",
+  "responseHtml",
   "responseOnlyTls",
+  "responseXml",
 ]);
 
 async function testDevice(test: Test): Promise<TestLine> {
@@ -96,9 +98,6 @@ async function testDevice(test: Test): Promise<TestLine> {
   }
   return answerOf("bad", "noDevice", chosen);
 }
-
-/** Errors that say what is there instead of a device, or what is wrong with its answer. */
-const telling: ReadonlySet<SentenceKey> = new Set(["responseFaulty", "responseHtml", "responseXml"]);
 
 function answerOf(state: TestLine["state"], key: string, { host, ms }: Ping): TestLine {
   return line(state, key, { host, ms });
