@@ -165,8 +165,10 @@ export class Verification {
         this.#notes.push(...notes);
         yield* this.#checkProof(exported, work);
       }
-      if (hasState) {
+      if (exported === undefined) {
         yield* this.#checkTimestamps(replayed, checkpoints, seen);
+      }
+      if (hasState) {
         this.#notes.push(...(await findLeftovers(root, disk)));
       }
     } finally {
@@ -358,6 +360,9 @@ async function* checkPackage(
 ): AsyncGenerator<PackageFinding> {
   totals.packages += 1;
   const files = filesOf(manifest);
+  if (manifest.measurement === null) {
+    yield* compareFigures(manifest, null, below(path, manifestFileName));
+  }
   for (const file of files) {
     const isMeasurement = file.path === manifest.measurement?.path;
     const found: HashAnswer | ReadWhole = isMeasurement
@@ -391,12 +396,13 @@ async function* checkPackage(
 /** A manifest that says other figures than the measurement beside it was not written with it. */
 function* compareFigures(
   { measured }: WalkedPackage["manifest"],
-  content: Buffer | undefined,
+  content: Buffer | null | undefined,
   path: string,
 ): Generator<PackageFinding> {
   // The first packages had none.
   if (measured !== undefined && content !== undefined) {
-    const there = Object.entries(measuredOf(parseFields(String(content), recordLimits) ?? {}));
+    const fields = content === null ? null : parseFields(String(content), recordLimits);
+    const there = Object.entries(measuredOf(fields ?? {}));
     const said = new Map<string, unknown>(Object.entries(measured ?? {}));
     const differing = there
       .filter(([name, value]) => (said.get(name) ?? null) !== value)

@@ -143,6 +143,9 @@ describe("archive: whoever may write to the folder and the database", () => {
       await rm(join(root, ".dimensioner-archive", "timestamps"), { recursive: true });
       await forgeLog(root, (events) => events.filter(({ what }) => what !== "stamped"));
       assert.deepEqual((await verifyWith(root)).unchecked, ["no-timestamps"]);
+      // Nor with what an interrupted one has left in a bucket.
+      await mkdir(join(root, ".dimensioner-archive", "timestamps", "none"), { recursive: true });
+      assert.deepEqual((await verifyWith(root)).unchecked, ["no-timestamps"]);
       const kept = await verifyWith(root, { checkpoints: [checkpointFile()] });
       assert.equal(kept.verdict, "wrong");
       assert.ok(kept.findings.includes(`checkpoint ${checkpointFile()}`));
