@@ -469,6 +469,21 @@ describe("archive: whoever may write to the folder and the database", () => {
         { sums: false, script: true, signed: false },
       ],
       [
+        "with one package more",
+        async (folder) => {
+          const added = join(folder, "packages", `${paths[1]}-added`);
+          await cp(join(folder, "packages", paths[1] ?? ""), added, { recursive: true });
+          await forgePackage(join(folder, "packages"), `${paths[1]}-added`, (manifest) => {
+            manifest["job"] = "added";
+          });
+          for (const name of await readdir(added)) {
+            const line = `${sha256Of(await readFile(join(added, name)))}  packages/${paths[1]}-added/${name}\n`;
+            await appendFile(join(folder, "SHA256SUMS"), line);
+          }
+        },
+        { sums: false, script: true, signed: false },
+      ],
+      [
         "with a page changed",
         (folder) => appendFile(join(folder, "report.html"), "<p>15.5</p>"),
         { sums: true, script: false, signed: false },
