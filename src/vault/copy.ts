@@ -12,7 +12,7 @@ import { lastLines, logParts, storesWithLog } from "./log/log-files.ts";
 import { LogReplay, replaySchema } from "./log/replay.ts";
 import { readS3Url } from "./s3/bucket-address.ts";
 import type { Bucket } from "./s3/bucket.ts";
-import { timestampsName } from "./timestamp-folder.ts";
+import { isTimestampName, timestampsName } from "./timestamp-folder.ts";
 import {
   type WalkEntry,
   damagedManifest,
@@ -41,6 +41,12 @@ interface CopiedLog {
   readonly replay: LogReplay;
   /** How many lines it had before the packages were walked through. */
   readonly walkedFrom: number;
+}
+
+/** Where copies go, and the key of a path in it. */
+interface To {
+  readonly bucket: Bucket;
+  readonly keyOf: (path: string) => string;
 }
 
 /** A package, or why an entry of the folder is none that could be copied. */
@@ -125,7 +131,10 @@ export class Copying {
         }
         yield* this.#count(result);
       }
-      await this.#copyStamps(root, bucket, keyOf);
+      // Before the logs: a line without its time stamp would be reported as a loss.
+      for (const name of await namesIn(join(root, stateFolderName, timestampsName), plainDisk)) {
+        await this.#copyStamp(name, root, { bucket, keyOf });
+      }
       yield* this.#copyLogs(logs, bucket, { keyOf, copyOne });
     } finally {
       await thread.close();
@@ -181,6 +190,9 @@ export class Copying {
             yield* this.#count(await copyOne({ kind: "package", path: event.path, folder, ...found }));
           }
         }
+        if (event?.what === "stamped") {
+          await this.#copyStamp(event.timestamp, root, { bucket, keyOf });
+        }
         next = line.n + 1;
         batch.push(line);
         if (batch.length >= linesAtOnce) {
@@ -199,18 +211,12 @@ export class Copying {
     }
   }
 
-  /** The time stamps say when the packages were there at the latest. */
-  async #copyStamps(root: string, bucket: Bucket, keyOf: (path: string) => string): Promise<void> {
+  /** Copies a time stamp. Its name may come from a line of a log, and a line may be forged. */
+  async #copyStamp(name: string, root: string, { bucket, keyOf }: To): Promise<void> {
     const { copyAnyFile } = await import("./bucket/copy-file.ts");
-    const state = join(root, stateFolderName);
-    const stamps: string[] = [];
-    for (const name of await namesIn(join(state, timestampsName), plainDisk)) {
-      const files = name.startsWith(".") ? [] : await namesIn(join(state, timestampsName, name), plainDisk);
-      stamps.push(...files.map((file) => `${timestampsName}/${name}/${file}`));
-    }
-    // Before the log: a line without its time stamp would be reported as a loss.
-    for (const path of stamps) {
-      this.#bytes += await copyAnyFile(join(state, path), bucket, keyOf(`${stateFolderName}/${path}`));
+    const path = `${stateFolderName}/${timestampsName}/${name}`;
+    for (const file of isTimestampName(name) ? await namesIn(join(root, path), plainDisk) : []) {
+      this.#bytes += await copyAnyFile(join(root, path, file), bucket, keyOf(`${path}/${file}`));
     }
   }
 }

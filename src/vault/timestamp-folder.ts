@@ -17,8 +17,12 @@ const timestampFiles = {
 } as const;
 /** The files are much smaller; a longer one is damage, and must not fill the memory. */
 const mostBytes = 512 * 1024;
-/** A line of a log names a time stamp, and a line may be forged. */
 const timestampName = /^[\w-]{1,100}$/;
+
+/** Whether a time stamp may have this name: a line of a log names one, and a line may be forged. */
+export function isTimestampName(name: string): boolean {
+  return timestampName.test(name);
+}
 
 /** A time stamp as it is kept. */
 export interface KeptTimestamp {
@@ -106,7 +110,7 @@ export class TimestampFolder {
 
   async #readFile(name: string, of: string): Promise<Buffer | undefined> {
     const path = join(this.#folder, name, of);
-    const file = timestampName.test(name) ? await openPlain(path, this.#disk) : undefined;
+    const file = isTimestampName(name) ? await openPlain(path, this.#disk) : undefined;
     if (file === undefined) {
       return undefined;
     }
