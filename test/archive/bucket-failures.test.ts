@@ -120,11 +120,11 @@ describe("archive: evidence in a bucket that fails", () => {
   }
 
   it("is described without its dimensions only if they are damaged, and not if they cannot be read", () =>
-    withStore(async ({ files, packages: [one = assert.fail()] }) => {
+    withStore(async ({ source, packages: [one = assert.fail()] }) => {
       stub.fault = ({ key }) => (key.endsWith("/measurement.json") ? "cut" : undefined);
-      await assert.rejects(describeIndexed(files, one), { code: "ERR_STORE" });
+      await assert.rejects(describeIndexed(source, one), { code: "ERR_STORE" });
       stub.fault = () => undefined;
-      assert.equal((await describeIndexed(files, one)).length, 33.5);
+      assert.equal((await describeIndexed(source, one)).length, 33.5);
     }));
 
   it("ends a thread with the same error, with the same words", () =>
@@ -172,12 +172,12 @@ describe("archive: evidence in a bucket that fails", () => {
     }));
 
   it("whose requests never end does not hold up a node that is closed; a node opens the bucket once", () =>
-    withStore(async ({ location, packages: [one = assert.fail()] }) => {
+    withStore(async ({ location, source, packages: [one = assert.fail()] }) => {
       const { arrived, left } = stall(/measurement\.json$/);
       const node = new LeasedStore(() => assert.fail("nobody asks for the database"));
       const files = await node.openFiles(location);
       assert.equal(await node.openFiles(location), files);
-      const reading = describeIndexed(files, one);
+      const reading = describeIndexed({ ...source, files }, one);
       await arrived;
       await Promise.all([assert.rejects(reading, { code: "ERR_CANCELLED" }), node.close()]);
       await left;

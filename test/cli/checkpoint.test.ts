@@ -7,8 +7,8 @@ import { databaseOf } from "../archive/store.ts";
 import { withFolder } from "../media/support.ts";
 
 describe("dimensioner checkpoint", () => {
-  let script = "";
-  let verifyScript = "";
+  let script: Awaited<ReturnType<typeof bundleVerb>>;
+  let verifyScript: Awaited<ReturnType<typeof bundleVerb>>;
   before(async () => {
     script = await bundleVerb("checkpoint");
     verifyScript = await bundleVerb("verify");

@@ -257,8 +257,18 @@ describe("the packages on the evidence page", () => {
           return v.parse(verification, found);
         };
         const { atUtc, signer } = made;
-        assert.deepEqual((await verify("a1")).timestamp, { atUtc, signer, root: "Example Root", logSize: made.logSize });
-        assert.deepEqual((await verify("a1", "")).timestamp, { atUtc, signer, root: null, logSize: made.logSize });
+        assert.deepEqual((await verify("a1")).timestamp, {
+          atUtc,
+          signer,
+          root: "Example Root",
+          logSize: made.logSize,
+        });
+        assert.deepEqual((await verify("a1", "")).timestamp, {
+          atUtc,
+          signer,
+          root: null,
+          logSize: made.logSize,
+        });
         assert.equal((await verify("a3")).timestamp, null);
         await rm(join(root, made.location, "response.tsr"));
         const { timestamp, findings } = await verify("a1");

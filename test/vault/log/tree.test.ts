@@ -146,7 +146,9 @@ describe("a checkpoint", () => {
 
   it("is read with signatures behind it, and with the line ends of an e-mail", () => {
     assert.deepEqual(
-      readCheckpoint(`${text}\n— example.com/behind-the-sofa Az3grlgtzPICa5OS8npVmf1Myq/5IZniMp+ZJurmRDeOoRDe4URYN7u5/Zhcyv2q1gGzGku9nTo+zyWE+xeMcTOAYQ8=\n`),
+      readCheckpoint(
+        `${text}\n— example.com/behind-the-sofa Az3grlgtzPICa5OS8npVmf1Myq/5IZniMp+ZJurmRDeOoRDe4URYN7u5/Zhcyv2q1gGzGku9nTo+zyWE+xeMcTOAYQ8=\n`,
+      ),
       checkpoint,
     );
     assert.deepEqual(readCheckpoint(text.replaceAll("\n", "\r\n")), checkpoint);
