@@ -6,7 +6,7 @@ import type { TimestampResult } from "../model/shapes.ts";
 import { asFileError, stateFolderName } from "../vault/archive-disk.ts";
 import { type Checkpoint, type LogEvent, entryOf, readEvent, writeCheckpoint } from "../vault/log/events.ts";
 import { LogTree } from "../vault/log/log-tree.ts";
-import { publishLog } from "../vault/log/open-log.ts";
+import { publishLeftLog, publishLog } from "../vault/log/open-log.ts";
 import {
   keepTimestamp,
   locationOf,
@@ -56,9 +56,12 @@ export async function makeTimestamp(
   const { files, database, log } = source;
   const facts = { surface: "store", operation: source.operation } as const;
   const asError = (error: unknown): DimensionerError => asFileError(error, files.addressOf(stateFolderName));
-  await publishLog({ table: log, files }).catch((error: unknown) => {
+  try {
+    await publishLog({ table: log, files });
+    await publishLeftLog({ table: log, files });
+  } catch (error) {
     throw asError(error);
-  });
+  }
   const size = await neededSize(source);
   if (size === undefined) {
     throw new DimensionerError("timestampNothing", facts);

@@ -10,6 +10,13 @@ problems = []
 def sha256(content):
     return hashlib.sha256(content).digest()
 
+def sha256_of(file):
+    digest = hashlib.sha256()
+    with open(file, "rb") as opened:
+        while block := opened.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
+
 def root_by_path(leaf, number, size, path):  # RFC 9162, section 2.1.3.2
     node, own, last = leaf, number, size - 1
     for other in path:
@@ -37,7 +44,7 @@ for manifest in sorted((proof.parent / "packages").rglob("manifest.json")):
     files = {one["path"]: one["sha256"] for one in [*says["items"], says["measurement"], says["raw"]] if one}
     for name, expected in files.items():
         file = manifest.parent / name
-        if not file.is_file() or sha256(file.read_bytes()).hex() != expected:
+        if not file.is_file() or sha256_of(file) != expected:
             problems.append(f"{file}: this is not the file that the manifest names")
     for file in manifest.parent.iterdir():
         if file.name not in files and file != manifest:
@@ -58,6 +65,6 @@ for paths in sorted(proof.glob("*/paths")):
 for number in lines.keys() - covered:
     problems.append(f"the line {number.decode()}: no checkpoint covers it, so nothing shows since when it is as it is")
 
-print("\n".join(problems) or f"{len(lines)} packages: files, lines of the log and checkpoints agree")
+print("\n".join(problems) or f"Packages: {len(lines)}. Their files, their lines in the log and the checkpoints agree.")
 sys.exit(1 if problems else 0)
 `;

@@ -23,7 +23,7 @@ import { blockLines } from "./log/tree.ts";
 import { type Manifest, filesOf } from "./packages/manifest.ts";
 import { hashFile, openPlain } from "./packages/package-files.ts";
 import { isS3Url, readS3Url } from "./s3/bucket-address.ts";
-import { timestampsName } from "./timestamp-folder.ts";
+import { isTimestampName, timestampsName } from "./timestamp-folder.ts";
 import {
   type WalkEntry,
   type WalkedPackage,
@@ -336,12 +336,9 @@ export class Copying {
   async *#copyStamps(root: string, target: CopyTarget): AsyncGenerator<NotCopied> {
     for (const name of await namesInState(root, [timestampsName], plainDisk)) {
       const location = `${stateFolderName}/${timestampsName}/${name}`;
-      const names = name.startsWith(".") ? [] : await namesInState(root, [timestampsName, name], plainDisk);
+      const names = isTimestampName(name) ? await namesInState(root, [timestampsName, name], plainDisk) : [];
       const files: [string, Buffer][] = [];
-      // In a bucket, this one shows that the others are there.
-      for (const file of names.toSorted(
-        (one, two) => Number(one.endsWith(".json")) - Number(two.endsWith(".json")),
-      )) {
+      for (const file of names) {
         const content = await readSmall(join(root, location, file));
         files.push(...(content === undefined ? [] : [[file, content] as [string, Buffer]]));
       }

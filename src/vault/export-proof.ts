@@ -77,7 +77,10 @@ export function writeProof(packages: readonly ProvenPackage[], roots: string): P
       content: Buffer.from([...paths.values()].map((line) => `${line}\n`).join("")),
     },
   ]);
-  const commands = all.map(({ stamp }) => commandOf(stamp, "roots.pem"));
+  const commands = all.flatMap(({ stamp }) => [
+    commandOf(stamp, "roots.pem"),
+    `openssl ts -reply -in ${folderOfStamp(stamp)}response.tsr -text`,
+  ]);
   return [
     { name: `${proofName}/${names.readMe}`, content: Buffer.from(readMe(commands, roots !== "")) },
     { name: `${proofName}/${names.script}`, content: Buffer.from(checkScript) },
@@ -113,6 +116,7 @@ function readMe(commands: readonly string[], hasRoots: boolean): string {
    python3 ${proofName}/${names.script}        (Windows: py ${proofName}\\${names.script})
 
 3. That a time stamp server has signed the checkpoint, and when:
+   (the first command says whether it has, the second one says when)
 
 ${stamps}
 

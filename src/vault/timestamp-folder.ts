@@ -17,8 +17,12 @@ const timestampFiles = {
 } as const;
 /** The files are much smaller; a longer one is damage, and must not fill the memory. */
 const mostBytes = 512 * 1024;
-/** A line of a log names a time stamp, and a line may be forged. */
 const timestampName = /^[\w-]{1,100}$/;
+
+/** Whether a time stamp may have this name: a line of a log names one, and a line may be forged. */
+export function isTimestampName(name: string): boolean {
+  return timestampName.test(name);
+}
 
 /** A time stamp as it is kept. */
 export interface KeptTimestamp {
@@ -41,7 +45,7 @@ export function locationOf(name: string): string {
   return `${stateFolderName}/${timestampsName}/${name}`;
 }
 
-/** The names and contents of the files of a time stamp. In a bucket the last one comes last. */
+/** The names and contents of the files of a time stamp. */
 export function filesOfTimestamp({ text, request, response }: KeptTimestamp): readonly [string, Buffer][] {
   return [
     [timestampFiles.request, Buffer.from(request)],
@@ -57,7 +61,7 @@ export function nameOfTimestamp(at: string, nonce: bigint): string {
 
 /**
  * Time stamps in a folder: a folder for each, with the text of the checkpoint and the exact request and response. A folder gets its name when
- * it is complete, or in a bucket its last file comes last, and it is never changed. A line of the log has the hash of its response.
+ * it is complete, and is never changed; in a bucket, a line of the log says that it is. The line has the hash of its response.
  */
 export class TimestampFolder {
   readonly #folder: string;
@@ -77,29 +81,36 @@ export class TimestampFolder {
 
   /** Reads a time stamp; undefined if one of its files is missing, or its checkpoint is none. */
   async read(name: string): Promise<ReadTimestamp | undefined> {
-    if (!timestampName.test(name)) {
-      return undefined;
-    }
-    const read = (file: string): Promise<Buffer | undefined> =>
-      this.#readFile(join(this.#folder, name, file));
-    const text = (await read(timestampFiles.checkpoint))?.toString();
-    const [request, response] = [await read(timestampFiles.request), await read(timestampFiles.response)];
+    const text = (await this.#readFile(name, timestampFiles.checkpoint))?.toString();
     const checkpoint = text === undefined ? undefined : readCheckpoint(text);
+    const request = await this.#readFile(name, timestampFiles.request);
+    const response = await this.#readFile(name, timestampFiles.response);
     return text === undefined || checkpoint === undefined || request === undefined || response === undefined
       ? undefined
       : { name, text, checkpoint, request, response };
   }
 
-  /**
-   * Whether the last file of a time stamp is missing. If no log names it, it was interrupted on its way to a bucket, and was never a time
-   * stamp.
-   */
-  async isUnfinished(name: string): Promise<boolean> {
-    return !(await exists(join(this.#folder, name, timestampFiles.checkpoint), this.#disk));
+  /** Reads only what a time stamp is of. */
+  async readCheckpoint(name: string): Promise<Checkpoint | undefined> {
+    const text = await this.#readFile(name, timestampFiles.checkpoint);
+    return text === undefined ? undefined : readCheckpoint(text.toString());
   }
 
-  async #readFile(path: string): Promise<Buffer | undefined> {
-    const file = await openPlain(path, this.#disk);
+  /**
+   * Whether a file of a time stamp is missing. If no log names it, it was interrupted on its way to a bucket, and was never a time stamp.
+   */
+  async isUnfinished(name: string): Promise<boolean> {
+    for (const file of Object.values(timestampFiles)) {
+      if (!(await exists(join(this.#folder, name, file), this.#disk))) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  async #readFile(name: string, of: string): Promise<Buffer | undefined> {
+    const path = join(this.#folder, name, of);
+    const file = isTimestampName(name) ? await openPlain(path, this.#disk) : undefined;
     if (file === undefined) {
       return undefined;
     }

@@ -56,31 +56,33 @@ export async function* checkTimestamps({
   unchecked,
   notes,
 }: TimestampChecks): AsyncGenerator<Finding> {
-  const kept = new Map(checkpoints.timestamps);
+  const responses = new Map<string, string>();
   for (const log of logs) {
     for (const { timestamp: name, response, size, root } of log.stamped) {
-      const one = kept.get(name) ?? (await checkpoints.read(name));
-      kept.set(name, one);
-      if (one === undefined) {
-        yield found(name, "the time stamp is missing, or one of its files is missing or damaged");
-      } else if (sha256Of(one.response) !== response) {
-        yield found(name, "the time stamp is not the one that the log names");
-      }
+      responses.set(name, response);
       if (log.roots.get(size)?.toString("base64") !== root && log.root !== undefined) {
         const problem = `the line about the time stamp ${name} names another root of the first ${size} lines than they have`;
         yield { kind: "log", path: [...logParts, log.store].join("/"), problem };
       }
     }
   }
-  const named = new Set(logs.flatMap(({ stamped }) => stamped.map(({ timestamp }) => timestamp)));
+  let count = 0;
   const newest = new Map<string, Newest>();
   const uncheckedSigners = new Set<string>();
-  for (const [name, one] of kept) {
+  for (const name of new Set([...checkpoints.timestamps.keys(), ...responses.keys()])) {
+    const one = await checkpoints.read(name);
+    const response = responses.get(name);
     if (one === undefined) {
-      if (!named.has(name) && !(await checkpoints.isUnfinished(name))) {
-        yield found(name, "the time stamp cannot be read: a file of it is missing or damaged");
+      if (response !== undefined) {
+        yield found(name, "the time stamp is missing, or one of its files is missing or damaged");
+      } else if (!(await checkpoints.isUnfinished(name))) {
+        yield found(name, "the time stamp cannot be read: a file of it is damaged");
       }
       continue;
+    }
+    count += 1;
+    if (response !== undefined && sha256Of(one.response) !== response) {
+      yield found(name, "the time stamp is not the one that the log names");
     }
     const verified = verifyKept(one, roots);
     const problem =
@@ -104,7 +106,7 @@ export async function* checkTimestamps({
   for (const [store, one] of newest) {
     notes.push(await explainNewest(store, one, seen));
   }
-  if (roots.length > 0 && kept.size === 0) {
+  if (roots.length > 0 && count === 0 && responses.size === 0) {
     unchecked.push({ kind: "no-timestamps", path: folder, problem: noTimestamps });
   }
 }

@@ -175,8 +175,10 @@ export class Verification {
         this.#notes.push(...notes);
         yield* this.#checkProof(exported, work);
       }
-      if (hasState) {
+      if (exported === undefined) {
         yield* this.#checkTimestamps(replayed, checkpoints, seen);
+      }
+      if (hasState) {
         this.#notes.push(...(await findLeftovers(root, disk)));
       }
     } finally {
@@ -377,6 +379,9 @@ async function* checkPackage(
   totals.packages += 1;
   const files = filesOf(manifest);
   const claimed = new Map(manifest.complete ? manifest.items.map((item) => [item.path, item]) : []);
+  if (manifest.measurement === null) {
+    yield* compareFigures(manifest, null, below(path, manifestFileName));
+  }
   for (const file of files) {
     const isMeasurement = file.path === manifest.measurement?.path;
     const found: HashAnswer | ReadWhole = isMeasurement
@@ -414,12 +419,13 @@ async function* checkPackage(
 /** A manifest that says other figures than the measurement beside it was not written with it. */
 function* compareFigures(
   { measured }: WalkedPackage["manifest"],
-  content: Buffer | undefined,
+  content: Buffer | null | undefined,
   path: string,
 ): Generator<PackageFinding> {
   // The first packages had none.
   if (measured !== undefined && content !== undefined) {
-    const there = Object.entries(measuredOf(parseFields(String(content), recordLimits) ?? {}));
+    const fields = content === null ? null : parseFields(String(content), recordLimits);
+    const there = Object.entries(measuredOf(fields ?? {}));
     const said = new Map<string, unknown>(Object.entries(measured ?? {}));
     const differing = there
       .filter(([name, value]) => (said.get(name) ?? null) !== value)

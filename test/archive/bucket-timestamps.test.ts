@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { demandListed, withSource } from "../../src/evidence/packages.ts";
 import { type Finding, findPackages, timestampArchive, verifyArchive } from "../../src/index.ts";
+import { copyArchive } from "../../src/vault/commands.ts";
 import { provePackages } from "../../src/vault/log/package-proof.ts";
 import { filesOfTimestamp, locationOf, timestampsOf } from "../../src/vault/timestamp-folder.ts";
 import { type BucketServer, s3Servers, useCredentials } from "../support/s3-servers.ts";
@@ -77,6 +78,14 @@ describe("archive: time stamps in a bucket", () => {
           await files.remove(join(files.root, made.location, "checkpoint"));
           assert.deepEqual((await verify(given)).said, [`timestamp ${made.location}: ${missing}`]);
           assert.deepEqual(await coverOfFirst(given), { location: null, findings: [missing] });
+        }));
+
+      it("of a folder are copied with its log", () =>
+        withBucket(server, archive, async (given) => {
+          const { root, database, url } = given;
+          const { location } = await timestampArchive(root, { database, server: authority.url, roots });
+          await copyArchive(root, url, {});
+          assert.deepEqual(await verify(given), { notes: [location], said: [] });
         }));
 
       it("notice a line of the log that was changed since", () =>

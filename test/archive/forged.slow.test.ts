@@ -143,6 +143,9 @@ describe("archive: whoever may write to the folder and the database", () => {
       await rm(join(root, ".dimensioner-archive", "timestamps"), { recursive: true });
       await forgeLog(root, (events) => events.filter(({ what }) => what !== "stamped"));
       assert.deepEqual((await verifyWith(root)).unchecked, ["no-timestamps"]);
+      // Nor with what an interrupted one has left in a bucket.
+      await mkdir(join(root, ".dimensioner-archive", "timestamps", "none"), { recursive: true });
+      assert.deepEqual((await verifyWith(root)).unchecked, ["no-timestamps"]);
       const kept = await verifyWith(root, { checkpoints: [checkpointFile()] });
       assert.equal(kept.verdict, "wrong");
       assert.ok(kept.findings.includes(`checkpoint ${checkpointFile()}`));
@@ -332,7 +335,9 @@ describe("archive: whoever may write to the folder and the database", () => {
         return error === undefined ? status === 0 : null;
       };
       const readMe = await readFile(join(folder, "proof", "README.txt"), "utf8");
-      const commands = [...readMe.matchAll(/^ {3}openssl (.*)$/gm)].map(([, args = ""]) => args.split(" "));
+      const commands = [...readMe.matchAll(/^ {3}openssl (ts -verify .*)$/gm)].map(([, args = ""]) =>
+        args.split(" "),
+      );
       const signed = commands.map((args) =>
         run("openssl", ...args.map((one) => (one === "roots.pem" ? roots : one))),
       );
@@ -462,6 +467,21 @@ describe("archive: whoever may write to the folder and the database", () => {
           const sums = await readFile(join(folder, "SHA256SUMS"), "utf8");
           const left = sums.split("\n").filter((line) => !line.includes(`packages/${paths[2]}/`));
           await writeFile(join(folder, "SHA256SUMS"), left.join("\n"));
+        },
+        { sums: false, script: true, signed: false },
+      ],
+      [
+        "with one package more",
+        async (folder) => {
+          const added = join(folder, "packages", `${paths[1]}-added`);
+          await cp(join(folder, "packages", paths[1] ?? ""), added, { recursive: true });
+          await forgePackage(join(folder, "packages"), `${paths[1]}-added`, (manifest) => {
+            manifest["job"] = "added";
+          });
+          for (const name of await readdir(added)) {
+            const line = `${sha256Of(await readFile(join(added, name)))}  packages/${paths[1]}-added/${name}\n`;
+            await appendFile(join(folder, "SHA256SUMS"), line);
+          }
         },
         { sums: false, script: true, signed: false },
       ],

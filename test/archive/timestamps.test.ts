@@ -52,9 +52,9 @@ describe("archive: time stamps from OpenSSL", () => {
   };
   const stampsIn = async (root: string): Promise<string[]> =>
     (await readdir(join(root, stampsFolder))).sort();
-  const coverOf = async (root: string, path: string) => {
+  const coverOf = async (root: string, path: string, database = databaseOf(root)) => {
     const [proven = assert.fail()] = await withSource(
-      { folder: root, database: databaseOf(root), operation: "verify" },
+      { folder: root, database, operation: "verify" },
       async (source) => {
         const all = await demandListed(source, { by: "all", limit: 1_000 });
         return provePackages(
@@ -143,13 +143,16 @@ describe("archive: time stamps from OpenSSL", () => {
       const { archive, close } = await openTwoWorkers(root, options);
       const stampAll = () => stamp(root, { database: options.address.url });
       await archive(0, "n0");
-      await archive(1, "n1");
+      const path = await archive(1, "n1");
       const asked = authority.requests.length;
       const made = await stampAll();
       assert.deepEqual([made.packages, made.alreadyStamped], [2, false]);
       assert.equal((await stampAll()).alreadyStamped, true);
       await archive(1, "n2");
-      assert.equal((await stampAll()).packages, 1);
+      const { location: newest, packages } = await stampAll();
+      assert.equal(packages, 1);
+      const cover = { location: made.location, newest, findings: [] };
+      assert.deepEqual(await coverOf(root, path, options.address.url), cover);
       assert.equal(authority.requests.length, asked + 2);
       await close();
       const { verdict, notes } = await verify(root, roots, root, options.address.url);

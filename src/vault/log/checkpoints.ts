@@ -12,8 +12,8 @@ const mostBytes = 64 * 1024;
 
 /** The checkpoints with which the logs of an archive are compared: those of its time stamps, and those that somebody has kept elsewhere. */
 export class Checkpoints {
-  /** The time stamps by their names; undefined for one that cannot be read. */
-  readonly timestamps = new Map<string, ReadTimestamp | undefined>();
+  /** What the time stamps are of, by their names; undefined for one that cannot be read. */
+  readonly timestamps = new Map<string, Checkpoint | undefined>();
   readonly #folder: TimestampFolder;
   readonly #given: readonly GivenCheckpoint[];
 
@@ -32,7 +32,7 @@ export class Checkpoints {
     const names = (await this.#folder.names()).filter((name) => this.timestamps.get(name) === undefined);
     let hasMore = false;
     for (const name of names) {
-      const read = await this.read(name);
+      const read = await this.#folder.readCheckpoint(name);
       hasMore ||= read !== undefined;
       this.timestamps.set(name, read);
     }
@@ -41,8 +41,8 @@ export class Checkpoints {
 
   /** Of which numbers of lines of a store's log the roots are needed. */
   sizesOf(store: string): Set<number> {
-    const all = [...this.timestamps.values(), ...this.#given].flatMap((one) => one?.checkpoint ?? []);
-    return new Set(all.filter((one) => one.store === store).map(({ size }) => size));
+    const all = [...this.timestamps.values(), ...this.#given.map(({ checkpoint }) => checkpoint)];
+    return new Set(all.flatMap((one) => (one?.store === store ? [one.size] : [])));
   }
 
   read(name: string): Promise<ReadTimestamp | undefined> {

@@ -7,8 +7,8 @@ import { DimensionerError, isDimensionerError } from "../../errors/dimensioner-e
 import type { Checkpoint } from "./events.ts";
 import { GrowingTree, blockLines, inclusionPath, largestPowerBelow, leafHash, nodeHash } from "./tree.ts";
 
-/** How many blocks are made, and read, at once. */
-const madeAtOnce = 16;
+/** How many blocks are made at once: in Node-RED, everything else waits for as long as that takes. */
+const madeAtOnce = 4;
 /** How many blocks' lines are remembered: proofs of packages that were archived together are about the same ones. */
 const mostRemembered = 64;
 

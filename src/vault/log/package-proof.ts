@@ -112,11 +112,8 @@ export async function provePackages(
       }
     }
   }
-  const first = Math.min(...[...lines.values()].map(({ n }) => n));
-  const stamped = lines.size === 0 ? [] : await stampedFrom(source, first);
   // With root certificates it is said where they cannot be used, also without a time stamp.
-  const roots = await readRoots(rootsFile);
-  const stamps = await ArchiveStamps.open(source, stamped, roots);
+  const stamps = new ArchiveStamps(source, await readRoots(rootsFile));
   const proven: ProvenPackage[] = [];
   for (const one of packages) {
     const line = lines.get(one.id) ?? null;
@@ -128,78 +125,43 @@ export async function provePackages(
 
 type Stamped = LogEvent & { readonly what: "stamped" };
 
-async function stampedFrom({ database }: ProofSource, n: number): Promise<readonly Stamped[]> {
-  const [rows = []] = await database.transaction([
-    { sql: "SELECT line FROM log WHERE what = 'stamped' AND n > ? ORDER BY n", values: [n] },
-  ]);
-  return rows.flatMap(({ line }) => {
-    const event = readEvent(String(line));
-    return event?.what === "stamped" ? [event] : [];
-  });
-}
-
 /** A time stamp that can be used, or why it cannot. */
 type Opened =
   | { readonly stamp: ReadTimestamp; readonly verified: VerifiedTimestamp; readonly problem?: undefined }
   | { readonly problem: string };
 
+/** How many lines about time stamps are read at once: hardly ever is more than the first one needed. */
+const stampedAtOnce = 20;
+
 /** The time stamps of an archive. Each is read and verified once, when it is needed. */
 class ArchiveStamps {
-  readonly #stamped: readonly Stamped[];
+  readonly #source: ProofSource;
+  readonly #roots: readonly X509Certificate[];
   readonly #tree: LogTree;
-  readonly #open: (stamped: Stamped) => Promise<Opened>;
-  readonly #opened = new Map<Stamped, Promise<Opened>>();
+  readonly #opened = new Map<string, Promise<Opened>>();
 
-  private constructor(
-    stamped: readonly Stamped[],
-    tree: LogTree,
-    open: (stamped: Stamped) => Promise<Opened>,
-  ) {
-    this.#stamped = stamped;
-    this.#tree = tree;
-    this.#open = open;
-  }
-
-  /** What verifies time stamps is loaded only if there are some: most archives have none. */
-  static async open(
-    { database, files }: ProofSource,
-    stamped: readonly Stamped[],
-    roots: readonly X509Certificate[],
-  ): Promise<ArchiveStamps> {
-    const folder = timestampsOf(files);
-    const verify = stamped.length === 0 ? undefined : (await import("../timestamps.ts")).verifyKept;
-    return new ArchiveStamps(stamped, new LogTree(database), async ({ timestamp, response }) => {
-      const stamp = await folder.read(timestamp);
-      if (stamp === undefined) {
-        return { problem: "the time stamp is missing, or one of its files is missing or damaged" };
-      }
-      if (sha256Of(stamp.response) !== response) {
-        return { problem: "the time stamp is not the one that the log names" };
-      }
-      const verified = verify?.(stamp, roots) ?? "";
-      return typeof verified === "string"
-        ? { problem: `the time stamp is not valid: ${verified}` }
-        : { stamp, verified };
-    });
+  constructor(source: ProofSource, roots: readonly X509Certificate[]) {
+    this.#source = source;
+    this.#roots = roots;
+    this.#tree = new LogTree(source.database);
   }
 
   async prove(line: ProvenLine): Promise<Omit<PackageProof, "line">> {
-    const behind = this.#stamped.filter(({ size }) => size > line.n);
     const findings: PackageFinding[] = [];
-    const first = await this.#seek(line, behind, findings);
-    const newest = first === null ? null : await this.#seek(line, behind.toReversed(), findings);
+    const first = await this.#seek(line, "ASC", findings);
+    const newest = first === null ? null : await this.#seek(line, "DESC", findings);
     return { first, newest, findings };
   }
 
-  /** The first of these that leads to the line. */
+  /** The first time stamp behind the line that leads to it, or the last one. */
   async #seek(
     line: ProvenLine,
-    stamped: readonly Stamped[],
+    order: "ASC" | "DESC",
     findings: PackageFinding[],
   ): Promise<StampProof | null> {
-    for (const one of stamped) {
-      const opening = this.#opened.get(one) ?? this.#open(one);
-      this.#opened.set(one, opening);
+    for await (const one of this.#behind(line.n, order)) {
+      const opening = this.#opened.get(one.timestamp) ?? this.#open(one);
+      this.#opened.set(one.timestamp, opening);
       const opened = await opening;
       const proof = opened.problem ?? (await this.#proofBy(line, opened.stamp, opened.verified));
       if (typeof proof === "object") {
@@ -208,6 +170,43 @@ class ArchiveStamps {
       findings.push({ kind: "timestamp", path: locationOf(one.timestamp), problem: proof });
     }
     return null;
+  }
+
+  /** What the log says of time stamps that are of more than `n` lines. */
+  async *#behind(n: number, order: "ASC" | "DESC"): AsyncGenerator<Stamped> {
+    for (let skipped = 0; ; skipped += stampedAtOnce) {
+      const [rows = []] = await this.#source.database.transaction([
+        {
+          sql: `SELECT line FROM log WHERE what = 'stamped' AND n > ? ORDER BY n ${order} LIMIT ? OFFSET ?`,
+          values: [n, stampedAtOnce, skipped],
+        },
+      ]);
+      for (const { line } of rows) {
+        const event = readEvent(String(line));
+        if (event?.what === "stamped" && event.size > n) {
+          yield event;
+        }
+      }
+      if (rows.length < stampedAtOnce) {
+        return;
+      }
+    }
+  }
+
+  /** What verifies time stamps is loaded only if there are some: most archives have none. */
+  async #open({ timestamp, response }: Stamped): Promise<Opened> {
+    const { verifyKept } = await import("../timestamps.ts");
+    const stamp = await timestampsOf(this.#source.files).read(timestamp);
+    if (stamp === undefined) {
+      return { problem: "the time stamp is missing, or one of its files is missing or damaged" };
+    }
+    if (sha256Of(stamp.response) !== response) {
+      return { problem: "the time stamp is not the one that the log names" };
+    }
+    const verified = verifyKept(stamp, this.#roots);
+    return typeof verified === "string"
+      ? { problem: `the time stamp is not valid: ${verified}` }
+      : { stamp, verified };
   }
 
   async #proofBy(

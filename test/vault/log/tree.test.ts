@@ -135,7 +135,7 @@ describe("the tree of a log", () => {
 
 describe("a checkpoint", () => {
   // The body of the example of c2sp.org/tlog-checkpoint, with the origin of a store.
-  const root = "nND/nri/U0xuHUrYSy0HtMeal2vzD9V4k/BO79C+QeI=";
+  const root = "CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=";
   const text = `dimensioner-archive/store-1\n20852163\n${root}\n`;
   const checkpoint = { store: "store-1", size: 20_852_163, root: Buffer.from(root, "base64") };
 
@@ -146,7 +146,9 @@ describe("a checkpoint", () => {
 
   it("is read with signatures behind it, and with the line ends of an e-mail", () => {
     assert.deepEqual(
-      readCheckpoint(`${text}\n— example.com/log Az3grlgtzPICa5OS8npVmf1Myq/5IZniMp+ZJurmRDeOoRDe\n`),
+      readCheckpoint(
+        `${text}\n— example.com/behind-the-sofa Az3grlgtzPICa5OS8npVmf1Myq/5IZniMp+ZJurmRDeOoRDe4URYN7u5/Zhcyv2q1gGzGku9nTo+zyWE+xeMcTOAYQ8=\n`,
+      ),
       checkpoint,
     );
     assert.deepEqual(readCheckpoint(text.replaceAll("\n", "\r\n")), checkpoint);
