@@ -37,9 +37,6 @@ interface Inspection {
 export function openOwned(request: OwnRequest): OpenDatabase | Failure {
   let lock: SqliteLock | undefined;
   try {
-    if (isNoFile(request.file)) {
-      return { reason: "foreign" };
-    }
     makeFolder(request);
     const path = existsSync(request.file) ? realpathSync(request.file) : request.file;
     lock = SqliteLock.take(path);
@@ -56,17 +53,6 @@ export function openOwned(request: OwnRequest): OpenDatabase | Failure {
       ? { reason: "in-use" }
       : describeOpenFailure(error, request.file);
   }
-}
-
-/** SQLite's own files beside a database, and the lock. */
-const suffixes = ["", "-journal", "-lock", "-shm", "-wal"];
-
-/** Whether something lies in the place of a database that is no file, such as a pipe: opening it might never end. */
-export function isNoFile(file: string): boolean {
-  return suffixes.some((suffix) => {
-    const found = statSync(`${file}${suffix}`, { throwIfNoEntry: false });
-    return found !== undefined && !found.isFile() && !found.isDirectory();
-  });
 }
 
 /** Creates the database's own folder, but not its parent: that may be a volume that is not mounted. */
