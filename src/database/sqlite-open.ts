@@ -38,10 +38,6 @@ interface Inspection {
 export function openOwned(request: OwnRequest): OpenDatabase | Failure {
   let lock: SqliteLock | undefined;
   try {
-    // Who waits for the files beside it gives up after a while.
-    if (isNoFile(request.file, [""])) {
-      return { reason: "foreign" };
-    }
     makeFolder(request);
     const path = existsSync(request.file) ? realpathSync(request.file) : request.file;
     lock = SqliteLock.take(path);
@@ -58,17 +54,6 @@ export function openOwned(request: OwnRequest): OpenDatabase | Failure {
       ? { reason: "in-use" }
       : describeOpenFailure(error, request.file);
   }
-}
-
-/** SQLite's own files beside a database, and the lock. */
-const allSuffixes = ["", "-journal", "-lock", "-shm", "-wal"];
-
-/** Whether something lies in the place of a database that is no file, such as a pipe: opening it might never end. */
-export function isNoFile(file: string, suffixes: readonly string[] = allSuffixes): boolean {
-  return suffixes.some((suffix) => {
-    const found = statSync(`${file}${suffix}`, { throwIfNoEntry: false });
-    return found !== undefined && !found.isFile() && !found.isDirectory();
-  });
 }
 
 /** Creates the database's own folder, but not its parent: that may be a volume that is not mounted. */

@@ -6,7 +6,7 @@ import type { Row, Statement } from "./database.ts";
 import { describeOpenFailure, resultCodeOf, resultCodes } from "./sqlite-errors.ts";
 import { allRows } from "./sqlite-file.ts";
 import type { Failure, ToolRequest, TransactionRequest, TransactionResult } from "./sqlite-messages.ts";
-import { SqliteLock, isNoFile } from "./sqlite-open.ts";
+import { SqliteLock } from "./sqlite-open.ts";
 
 interface Open {
   readonly database: DatabaseSync;
@@ -135,6 +135,17 @@ export class ToolFile {
   #isUnchanged({ unchanged }: Open): boolean {
     return unchanged === undefined || unchanged === stateOf(this.#request.file);
   }
+}
+
+/** SQLite's own files beside a database, and the lock. */
+const suffixes = ["", "-journal", "-lock", "-shm", "-wal"];
+
+/** Whether something lies in the place of a database that is no file, such as a pipe: opening it might never end, and no time limits it. */
+function isNoFile(file: string): boolean {
+  return suffixes.some((suffix) => {
+    const found = statSync(`${file}${suffix}`, { throwIfNoEntry: false });
+    return found !== undefined && !found.isFile() && !found.isDirectory();
+  });
 }
 
 /**
