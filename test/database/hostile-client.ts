@@ -1,8 +1,7 @@
 /**
- * A process that opens a PostgreSQL database as a store does, and has nothing else in its memory. It says how the opening ended, how far
- * its memory has grown, and how long the event loop was held up at most.
+ * A process that opens a PostgreSQL database as a store does, and has nothing else in its memory. It says how the opening ended, and how far
+ * its memory has grown.
  */
-import { monitorEventLoopDelay } from "node:perf_hooks";
 import { readPostgresUrl } from "../../src/database/postgres-address.ts";
 import { PostgresDatabase } from "../../src/database/postgres-database.ts";
 import { migrations } from "../../src/database/schema.ts";
@@ -14,21 +13,15 @@ const nobody = readPostgresUrl("postgres://nobody@127.0.0.1:1/nothing");
 // What is loaded only for the first connection.
 await PostgresDatabase.open({ address: nobody, migrations, access: "create" }).catch(() => undefined);
 
-const delay = monitorEventLoopDelay({ resolution: 5 });
 const before = process.memoryUsage().rss;
-const begunMs = performance.now();
-delay.enable();
 const error: unknown = await open().then(
   () => undefined,
   (rejected: unknown) => rejected,
 );
-delay.disable();
 process.send?.({
   sentence: isDimensionerError(error) ? error.sentence : String(error),
   message: error instanceof Error ? error.message : "",
   // In kilobytes.
   grownMb: (process.resourceUsage().maxRSS * 1024 - before) / 1e6,
-  heldMs: delay.max / 1e6,
-  tookMs: performance.now() - begunMs,
 });
 process.disconnect();

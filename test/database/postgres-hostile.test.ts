@@ -22,16 +22,14 @@ import {
   servePlainLogin,
 } from "../support/postgres-stub.ts";
 
-/** What a process may take, for each of the servers below. Without limits it takes gigabytes and tens of seconds. */
-const most = { grownMb: 350, heldMs: 400, tookMs: 20_000 } as const;
+/** How far the memory of a process may grow with each of the servers below. Without limits it takes gigabytes. */
+const mostGrownMb = 350;
 const program = new URL("./hostile-client.ts", import.meta.url);
 
 interface Told {
   readonly sentence: string;
   readonly message: string;
   readonly grownMb: number;
-  readonly heldMs: number;
-  readonly tookMs: number;
 }
 
 describe("a PostgreSQL server that sends without end", () => {
@@ -77,7 +75,7 @@ describe("a PostgreSQL server that sends without end", () => {
   };
 
   for (const [what, options] of Object.entries(servers)) {
-    it(`does not fill the memory or hold up the process: ${what}`, async () => {
+    it(`does not fill the memory: ${what}`, async () => {
       const server = await serveEndless(options);
       try {
         const client = fork(program, [server.url], { execArgv: ["--max-old-space-size=1024"] });
@@ -87,10 +85,7 @@ describe("a PostgreSQL server that sends without end", () => {
         const [told] = messages;
         assert.ok(told !== undefined, "the process was ended, as its memory was full");
         assert.match(told.sentence, /^postgres(?:Long|Protocol)$/, told.message);
-        for (const [name, limit] of Object.entries(most)) {
-          const value = Number(Reflect.get(told, name));
-          assert.ok(value < limit, `${name}: ${value}, more than ${limit}`);
-        }
+        assert.ok(told.grownMb < mostGrownMb, `${told.grownMb} MB`);
       } finally {
         server.close();
       }
