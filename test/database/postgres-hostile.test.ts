@@ -23,7 +23,7 @@ import {
 } from "../support/postgres-stub.ts";
 
 /** What a process may take, for each of the servers below. Without limits it takes gigabytes and tens of seconds. */
-const most = { grownMb: 350, heldMs: 400, tookMs: 20_000 } as const;
+const most = { grownMb: 300, heldMs: 1_000, tookMs: 20_000 } as const;
 const program = new URL("./hostile-client.ts", import.meta.url);
 
 interface Told {
@@ -44,8 +44,8 @@ describe("a PostgreSQL server that sends without end", () => {
     "rows of a kilobyte": { first: columns(1), again: many(row("x".repeat(1_000))) },
     "rows without content": { first: columns(0), again: many(row()) },
     "rows of many columns": {
-      first: columns(350),
-      again: many(row(...Array.from({ length: 350 }, () => ""))),
+      first: columns(150),
+      again: many(row(...Array.from({ length: 150 }, () => ""))),
     },
     "results of many columns": { again: many(columns(30_000)) },
     "one row of 500 MB": {
