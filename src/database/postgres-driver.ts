@@ -9,14 +9,14 @@ const mostLoginBytes = 65_536;
 /** How long a message may be that is no row, such as an error, which quotes a value of a statement. */
 const mostMessageBytes = 1_000_000;
 /** How long the names and types of a result's columns may be. Each row is an object with all of them. */
-const mostColumnsBytes = 8_192;
+const mostColumnsBytes = 4_096;
 /**
  * How much the answer to one statement may have. The largest row is a job whose measurement and exact answer have 16 million characters,
  * which is about 50 MB; a page of 20,000 packages has about 15 MB.
  */
 const mostAnswerBytes = 64_000_000;
-/** What a message costs in memory beside its bytes: one without content has seven on the wire, and is an object here. */
-const messageCostBytes = 128;
+/** What a message costs beside its bytes, in memory and in time: a row without content has seven on the wire, and is an object here. */
+const messageCostBytes = 512;
 /** How long a server may take to end a connection that was ended here. */
 const endWithinMs = 1_000;
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Locator, Page } from "playwright-core";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
-import { startServer, type RawServer } from "../support/servers.ts";
+import { saysRefused, startServer, type RawServer } from "../support/servers.ts";
 import { editorsOfSuite } from "./open-editors.ts";
 import {
   closeDialog,
@@ -96,7 +96,10 @@ describe(`requests of dialogs to a device or the cloud, in Node-RED ${nodeRedMaj
       assert.match(await said(page, "bad"), /four numbers/);
       await fill(page, "address", "127.0.0.1:9", config);
       await button.click();
-      assert.match(await said(page, "bad"), /^No connection to 127\.0\.0\.1:9: it refuses connections/);
+      assert.match(
+        await said(page, "bad"),
+        new RegExp(`^No connection to 127\\.0\\.0\\.1:9: ${saysRefused}`),
+      );
       await fill(page, "generation", { choose: "gateway" }, config);
       await fill(page, "address", simulator.newer.origin, config);
       await button.click();

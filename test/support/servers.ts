@@ -3,6 +3,7 @@ import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer, type TlsOptions } from "node:tls";
+import { isInContainer } from "../../src/http/failures.ts";
 
 /** One request as it came over the socket. */
 export interface RawRequest {
@@ -204,3 +205,6 @@ export function replyJson(socket: Socket, value: unknown, answer: Reply = {}): v
     body: typeof value === "string" ? value : JSON.stringify(value),
   });
 }
+
+/** What Node-RED says of a port of this computer on which nothing listens: the tests may run in a container. */
+export const saysRefused = isInContainer() ? "Node-RED runs in a container" : "it refuses connections";
