@@ -26,7 +26,7 @@ const measureInput = {
   transactionReference: given,
   payload: v.exactOptional(
     described(
-      "A text or a number is the reference of a measurement or a start if the message has no transactionReference and no control; anything else is ignored.",
+      "A text, a number or a Buffer of text is the reference of a measurement or a start if the message has no transactionReference and no control; anything else is ignored.",
       v.unknown(),
     ),
   ),
