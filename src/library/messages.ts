@@ -385,6 +385,8 @@ export interface TransactionMessage {
   transactionReference: string | null;
   /** As in the record. */
   barcodeReference: string | null;
+  /** True if another record of this transaction came before with another content, such as other figures. */
+  corrects?: true;
   /** True if an earlier run of Node-RED had received the record. */
   resumed?: true;
   [field: string]: unknown;

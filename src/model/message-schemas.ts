@@ -213,6 +213,12 @@ export const sent = {
     transactionId: described("For media list, fetch media and archive.", v.string()),
     transactionReference: described("As in the record.", text),
     barcodeReference: described("As in the record.", text),
+    corrects: v.exactOptional(
+      described(
+        "True if another record of this transaction came before with another content, such as other figures.",
+        v.literal(true),
+      ),
+    ),
     resumed: v.exactOptional(
       described("True if an earlier run of Node-RED had received the record.", v.literal(true)),
     ),

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { code, decimal, decode, flag, id, text, unit } from "./decode.ts";
+import { sha256Of } from "./sha256.ts";
 import type { CloudDevice, MediaItem, Terminal, TransactionRecord } from "./shapes.ts";
 
 /**
@@ -76,6 +77,34 @@ export function decodeTransactionRecord(value: unknown): TransactionRecord {
     ok: fields.errorCode === 0,
     source: "webhook",
   };
+}
+
+/** What tells one transaction from others, and what is known of its device here. */
+const notContent: ReadonlySet<string> = new Set([
+  "transactionId",
+  "legacyId",
+  "device",
+  "deviceSerialNumber",
+  "deviceCertificate",
+]);
+
+/**
+ * The SHA-256 of what a record says about its transaction: the same for both versions of the record and whatever the order of its fields.
+ * Another one under the same id is another message, such as a correction.
+ */
+export function contentOf(record: TransactionRecord): string {
+  const content = Object.entries(record).filter(([name]) => !notContent.has(name));
+  return sha256Of(JSON.stringify(content.toSorted(byName), (_, value: unknown) => inOrder(value)));
+}
+
+function inOrder(value: unknown): unknown {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).toSorted(byName))
+    : value;
+}
+
+function byName([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number {
+  return one < other ? -1 : Number(one > other);
 }
 
 /** A field that already has the name of a renamed field is overwritten by it. */
