@@ -1,5 +1,6 @@
 import * as v from "valibot";
-import { code, decimal, decode, flag, id, text, unit } from "./decode.ts";
+import { onOneLine, phrase } from "../errors/interpolation.ts";
+import { ShapeError, code, decimal, decode, flag, id, text, unit } from "./decode.ts";
 import { sha256Of } from "./sha256.ts";
 import type { CloudDevice, MediaItem, Terminal, TransactionRecord } from "./shapes.ts";
 
@@ -66,6 +67,7 @@ const recordNames: ReadonlyMap<string, string> = new Map([
 
 /** Reads a transaction record of either version; throws a ShapeError if it is not one: if it has no id. */
 export function decodeTransactionRecord(value: unknown): TransactionRecord {
+  refuseOtherForms(value);
   const given = decode(v.looseObject({}), rename(value));
   const fields = decode(wireRecord, given);
   const unreadable = Object.entries(given).filter(
@@ -77,6 +79,28 @@ export function decodeTransactionRecord(value: unknown): TransactionRecord {
     ok: fields.errorCode === 0,
     source: "webhook",
   };
+}
+
+/** Throws a ShapeError that says what was found in place of a record: several in an array, one in an envelope, or none with an id. */
+function refuseOtherForms(value: unknown): void {
+  if (Array.isArray(value)) {
+    throw new ShapeError(phrase("bodyList", { count: value.length }));
+  }
+  if (typeof value !== "object" || value === null || hasId(value)) {
+    return;
+  }
+  const inside = Object.entries(value).find(
+    ([, one]) => hasId(one) || (Array.isArray(one) && one.some(hasId)),
+  );
+  throw new ShapeError(
+    inside === undefined
+      ? phrase("fieldMissing", { name: "id" })
+      : phrase("bodyInside", { name: onOneLine(inside[0]).slice(0, 60).toWellFormed() }),
+  );
+}
+
+function hasId(value: unknown): boolean {
+  return typeof value === "object" && value !== null && ("id" in value || "transactionId" in value);
 }
 
 /** What tells one transaction from others, and what is known of its device here. */

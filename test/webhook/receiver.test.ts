@@ -327,10 +327,24 @@ describe("the receiver of a webhook", () => {
     "a deep nest": `{"id":1,"errorCode":0,"\\u0061":${"[".repeat(200_000)}${"]".repeat(200_000)}}`,
     "a deep nest with a long number": `{"id":12345678901234567890,"x":${"[".repeat(200_000)}`,
   })) {
-    it(`answers 400 to ${what}, with a sentence that tells nothing`, async () => {
+    it(`answers 400 to ${what}, with the sentence that is logged`, async () => {
       const { status, body: said } = await ask(body);
-      assert.deepEqual([status, said], [400, "The body is not a transaction record.\n"]);
-      assert.match(refused[0] ?? "", /^record /);
+      const problem = /^record (.+)$/.exec(refused[0] ?? "")?.[1];
+      assert.deepEqual([status, said], [400, `The body is not a transaction record: ${problem}.\n`]);
+      assert.equal(got.length, 0);
+    });
+  }
+
+  for (const [body, problem] of [
+    ['[{"id":1},{"id":2}]', "it is an array with 2 items; each record must be posted alone"],
+    ['{"event":"new","data":{"id":1}}', "the record is in its field data; it must be the whole body"],
+    ['{"records":[{"transactionId":1}]}', "the record is in its field records; it must be the whole body"],
+    ['{"transaction":1,"errorCode":0}', "the field id is missing"],
+  ] as const) {
+    it(`says of ${body} that ${problem}`, async () => {
+      const { status, body: said } = await ask(body);
+      assert.deepEqual([status, said], [400, `The body is not a transaction record: ${problem}.\n`]);
+      assert.deepEqual(refused, [`record ${problem}`]);
       assert.equal(got.length, 0);
     });
   }
