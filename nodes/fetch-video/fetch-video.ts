@@ -3,7 +3,7 @@ import { eachTransfer } from "../../src/media/save-to-file.ts";
 import { tellRecording } from "../../src/runtime/action/deliver.ts";
 import { OutputFolders, deliverMedium, readOutput } from "../../src/runtime/action/output.ts";
 import { serve } from "../../src/runtime/action/serve.ts";
-import { ValueReader, asText, readSaved } from "../../src/runtime/action/values.ts";
+import { ValueReader, asReference, readSaved } from "../../src/runtime/action/values.ts";
 import { deviceChoice } from "../../src/runtime/config/config-choice.ts";
 import type { RecordingStatus } from "../../src/runtime/config/recordings.ts";
 import { settingsOf } from "../../src/runtime/config/settings.ts";
@@ -26,7 +26,7 @@ export default function (RED: NodeAPI): void {
       const { client, operation, deviceKey, recordings } = devices.choose(job, "video", false);
       const values = new ValueReader(RED, this, job.msg, operation);
       const output = await readOutput(values, properties, operation);
-      const reference = asText(job.msg["transactionReference"]);
+      const reference = asReference(job.msg["transactionReference"]);
       let recording: RecordingStatus | null = null;
       // Once the transfer has ended, the next start may come before the video is in its file.
       const noteRecording = (): void => {

@@ -1,6 +1,7 @@
 import {
   aFunction,
   aProxyUrl,
+  aReference,
   aText,
   aWholeNumber,
   anInstance,
@@ -317,7 +318,7 @@ const callArguments = {
   contentId: aText,
   id: aText,
   deviceReference: aText,
-  transactionReference: aText,
+  transactionReference: aReference,
   references,
   options: callOptions,
   /** Arguments of the methods that list or read devices and terminals, by method. */

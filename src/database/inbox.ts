@@ -1,6 +1,6 @@
 import { sha256Of } from "../model/sha256.ts";
 import type { TransactionRecord } from "../model/shapes.ts";
-import { decodeTransactionRecord } from "../model/transaction-record.ts";
+import { contentOf, decodeTransactionRecord } from "../model/transaction-record.ts";
 import {
   type Condition,
   type Database,
@@ -34,6 +34,8 @@ export interface InboxRecord {
   readonly record: TransactionRecord;
   /** Length of the record's text. */
   readonly bytes: number;
+  /** Whether another record of the same transaction came before, with another content. */
+  readonly corrects: boolean;
   /** Whether an earlier run of the process has received it. */
   readonly isResumed: boolean;
 }
@@ -58,6 +60,8 @@ const resendWithinMs = 7 * 24 * 3_600_000;
 const keepHandledMs = 90 * 24 * 3_600_000;
 /** How many records are removed in one transaction. */
 const mostRemoved = 1_000;
+/** With how many records of its transaction a new one is compared; a transaction has one, or two if it was corrected. */
+const mostCompared = 100;
 /** How many records are taken over in one transaction. */
 const mostTaken = 500;
 
@@ -83,14 +87,49 @@ export class Inbox {
   }
 
   /**
-   * Keeps a record. Resolves with its number when it is durable, or with null if the same transaction arrived within
-   * `dedupeMs` before. Rejects with ERR_STORE: then it is not kept, or it is not known whether it is.
+   * Keeps a record. Resolves with its number when it is durable, or with null if the same transaction arrived with the same content
+   * within `dedupeMs` before. Rejects with ERR_STORE: then it is not kept, or it is not known whether it is.
    */
   async add(record: TransactionRecord, dedupeMs: number): Promise<number | null> {
+    const since = new Date(this.#now().getTime() - dedupeMs).toISOString();
+    const content = contentOf(record);
+    // Hardly any record has others of its transaction: only then they are read, and again if one more has arrived meanwhile.
+    for (let others: readonly number[] = []; ;) {
+      const recordId = await this.#insert(record, since, others);
+      if (recordId !== null) {
+        this.#arrivals?.tell(record);
+        return recordId;
+      }
+      const rows = await this.#ofTransaction(record, "received_at > ?", since);
+      if (rows.some((row) => contentOfRow(row) === content)) {
+        return null;
+      }
+      others = rows.map((row) => Number(row["record_id"]));
+    }
+  }
+
+  /** Returns the last rows of a record's transaction that arrived after a time, or that have a lower number. */
+  async #ofTransaction(
+    { transactionId, legacyId }: TransactionRecord,
+    condition: "received_at > ?" | "record_id < ?",
+    value: string | number,
+  ): Promise<readonly Row[]> {
+    const ids = [identity(transactionId), identity(legacyId ?? transactionId)];
+    const [rows = []] = await this.#database.transaction([
+      {
+        sql: `SELECT record_id, record, record_sha256 FROM records
+          WHERE node_id = ? AND ${condition} AND (transaction_id IN (?, ?) OR legacy_id IN (?, ?))
+          ORDER BY record_id DESC LIMIT ?`,
+        values: [this.#nodeId, value, ...ids, ...ids, mostCompared],
+      },
+    ]);
+    return rows;
+  }
+
+  /** Returns null if the transaction has a record since this time that is none of the others. */
+  async #insert(record: TransactionRecord, since: string, others: readonly number[]): Promise<number | null> {
     const { transactionId, legacyId, transactionReference } = record;
     const { customReference1, customReference2, customReference3 } = record;
-    const now = this.#now();
-    const since = new Date(now.getTime() - dedupeMs).toISOString();
     const text = JSON.stringify(record);
     const [rows = []] = await this.#database.transaction([
       {
@@ -100,7 +139,7 @@ export class Inbox {
               device_certificate, worker_id)
           SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
           WHERE NOT EXISTS (SELECT 1 FROM records WHERE node_id = ? AND received_at > ?
-            AND (transaction_id IN (?, ?) OR legacy_id IN (?, ?)))
+            AND (transaction_id IN (?, ?) OR legacy_id IN (?, ?))${isNoneOf(others)})
           RETURNING record_id`,
         values: [
           this.#nodeId,
@@ -110,7 +149,7 @@ export class Inbox {
           indexedText(customReference1),
           indexedText(customReference2),
           indexedText(customReference3),
-          now.toISOString(),
+          this.#now().toISOString(),
           this.#runId,
           text,
           sha256Of(text),
@@ -123,15 +162,12 @@ export class Inbox {
           identity(legacyId ?? transactionId),
           identity(transactionId),
           identity(legacyId ?? transactionId),
+          ...others,
         ],
       },
     ]);
     const [added] = rows;
-    if (added === undefined) {
-      return null;
-    }
-    this.#arrivals?.tell(record);
-    return Number(added["record_id"]);
+    return added === undefined ? null : Number(added["record_id"]);
   }
 
   /**
@@ -163,20 +199,31 @@ export class Inbox {
     const own = this.#own();
     const [rows = []] = await this.#database.transaction([
       {
-        sql: `SELECT record_id, record, record_sha256, received_by_run FROM records
+        sql: `SELECT record_id, record, record_sha256, received_by_run, ${hasEarlier} AS has_earlier FROM records
           WHERE node_id = ? AND handled_at IS NULL AND record_id > ? AND ${isSentAgain}
             AND (sent_by_run IS NULL OR sent_by_run <> ?) AND ${own.sql}
           ORDER BY record_id LIMIT ?`,
         values: [this.#nodeId, after, this.#resendSince(), this.#runId, ...own.values, limit],
       },
     ]);
-    const read = rows.map((row) => readRow(row, this.#runId));
+    const read: (InboxRecord | number)[] = [];
+    for (const row of rows) {
+      const one = readRow(row, this.#runId);
+      const hasOthers = typeof one !== "number" && Number(row["has_earlier"]) === 1;
+      read.push(hasOthers ? { ...one, corrects: await this.#corrects(one) } : one);
+    }
     return {
       records: read.filter((one) => typeof one !== "number"),
       damaged: read.filter((one) => typeof one === "number"),
       last: Number(rows.at(-1)?.["record_id"] ?? after),
       hasMore: rows.length === limit,
     };
+  }
+
+  async #corrects({ record, recordId }: InboxRecord): Promise<boolean> {
+    const content = contentOf(record);
+    const rows = await this.#ofTransaction(record, "record_id < ?", recordId);
+    return rows.map(contentOfRow).some((other) => other !== null && other !== content);
   }
 
   /** Counts the unhandled records that were sent too long ago to be sent again. They stay unchanged. */
@@ -213,7 +260,7 @@ export class Inbox {
     const [rows = []] = await this.#database.transaction([
       {
         sql: `UPDATE records SET ${handledColumns}
-          WHERE node_id = ? AND handled_at IS NULL AND record_id IN
+          WHERE node_id = ? AND handled_at IS NULL AND ${wasReceived} AND record_id IN
             (SELECT record_id FROM records WHERE transaction_id = ?
               UNION SELECT record_id FROM records WHERE legacy_id = ?) RETURNING record_id`,
         values: [...handledValues(this.#nodeId, this.#now(), parcel), this.#nodeId, id, id],
@@ -252,6 +299,34 @@ export class Inbox {
 /** The condition for unhandled records that a restart sends, with `#resendSince()` as its value. */
 const isSentAgain = "(sent_at IS NULL OR sent_at > ?)";
 
+/** Whether the node has received another text of the same transaction before; an index leads to each of the two ids. */
+const hasEarlier = `(CASE WHEN ${["transaction_id", "legacy_id"]
+  .map(
+    (column) => `EXISTS (SELECT 1 FROM records AS earlier WHERE earlier.node_id = records.node_id
+      AND earlier.record_id < records.record_id AND earlier.record_sha256 <> records.record_sha256
+      AND earlier.${column} IN (records.transaction_id, records.legacy_id))`,
+  )
+  .join(" OR ")} THEN 1 ELSE 0 END)`;
+
+/**
+ * A condition for records that the flow may have meant when it says that a transaction is handled: a correction that it has not
+ * received yet is none of them.
+ */
+const wasReceived = `(sent_at IS NOT NULL OR ${hasEarlier} = 0)`;
+
+/** Of those that were compared, which are the last. */
+function isNoneOf(recordIds: readonly number[]): string {
+  const list = recordIds.map(() => "?").join(", ");
+  const isLater = recordIds.length < mostCompared ? "" : ` AND record_id > ${Math.min(...recordIds)}`;
+  return recordIds.length === 0 ? "" : `${isLater} AND record_id NOT IN (${list})`;
+}
+
+/** Returns null for a row whose content is not what was written. */
+function contentOfRow(row: Row): string | null {
+  const read = readRow(row, "");
+  return typeof read === "number" ? null : contentOf(read.record);
+}
+
 /** Reads the record of a row, or returns the row's number if its content is not what was written. */
 function readRow(row: Row, runId: string): InboxRecord | number {
   const recordId = Number(row["record_id"]);
@@ -263,6 +338,7 @@ function readRow(row: Row, runId: string): InboxRecord | number {
     recordId,
     record: decodeTransactionRecord(JSON.parse(text)),
     bytes: Buffer.byteLength(text),
+    corrects: false,
     isResumed: row["received_by_run"] !== runId,
   };
 }
@@ -292,7 +368,7 @@ export function markHandled(
   const id = identity(transactionId);
   return {
     sql: `UPDATE records SET ${handledColumns}
-      WHERE handled_at IS NULL AND (transaction_id = ? OR legacy_id = ?) AND ${condition.sql}`,
+      WHERE handled_at IS NULL AND (transaction_id = ? OR legacy_id = ?) AND ${wasReceived} AND ${condition.sql}`,
     values: [...handledValues(jobId, at, intent), id, id, ...condition.values],
   };
 }

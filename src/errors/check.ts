@@ -110,11 +110,19 @@ export const callOptions = anObject({
   expect: aListOfTexts,
 });
 
+/** Four of them in any script are in a request whose first line every server reads: 8 kB, with 9 characters for each of theirs. */
+const longestReference = 200;
+const isShort = rule(
+  (value) => typeof value === "string" && value.length <= longestReference,
+  phrase("tooLong", { most: longestReference }),
+);
+export const aReference: Rule = (value) => aText(value) ?? isShort(value);
+
 export const references = anObject({
-  transactionReference: aText,
-  customReference1: aText,
-  customReference2: aText,
-  customReference3: aText,
+  transactionReference: aReference,
+  customReference1: aReference,
+  customReference2: aReference,
+  customReference3: aReference,
 });
 
 /** Throws ERR_CONFIG if the options of a client are not valid. The error shows no value, because it may be a token. */

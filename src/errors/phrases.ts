@@ -117,6 +117,8 @@ export const phrases = {
   textLong: "the text of __name__ has more than __most__ characters",
   notPost: "its method is __name__ instead of POST",
   bodyCompressed: "it is compressed",
+  bodyList: "it is an array with __count__ items; each record must be posted alone",
+  bodyInside: "the record is in its field __name__; it must be the whole body",
   bodyNotJson: "its Content-Type is not that of JSON",
   bodySlow: "it took longer than __seconds__ s to arrive",
   bodyLarge: "it is larger than __limit__",

@@ -431,12 +431,17 @@ export const nodes = {
   inputScanEmpty: {
     code: "ERR_INPUT",
     text: "The scan is empty, so there is no transaction reference. Nothing was sent; scan again.",
-    hint: "The reference is msg.transactionReference or, without it, a string or a number in msg.payload.",
+    hint: "The reference is msg.transactionReference or, without it, a string, a number or a Buffer of text in msg.payload.",
   },
   inputMeasuredBy: {
     code: "ERR_INPUT",
     text: "This local measurement does not say which device made it: msg.measuredBy is missing. Pass on the message of the measure node as it is, or set a transaction ID.",
     hint: "The measure node sets msg.measuredBy. A Function node that creates a new message loses it.",
+  },
+  inputNotMeasured: {
+    code: "ERR_INPUT",
+    text: "The measurement is not on the message any more, or not all of it: msg.transactionId and msg.measuredBy are missing. Pass on the message of measure, remote trigger or transaction in as it is, or set a transaction ID.",
+    hint: "A Function node keeps them if it changes msg and returns it (return msg) in place of a new message with only a payload.",
   },
   inputNothing: {
     code: "ERR_INPUT",

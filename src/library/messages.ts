@@ -27,8 +27,8 @@ import type {
 export interface MeasureInput {
   transactionReference?: string | number | null;
   /**
-   * A text or a number is the reference of a measurement or a start if the message has no transactionReference and
-   * no control; anything else is ignored.
+   * A text, a number or a Buffer of text is the reference of a measurement or a start if the message has no
+   * transactionReference and no control; anything else is ignored.
    */
   payload?: unknown;
   /** If it is truthy, the messages that wait in the node are cancelled, and nothing else is done. */
@@ -40,8 +40,8 @@ export interface MeasureInput {
 export interface VideoInput {
   transactionReference?: string | number | null;
   /**
-   * A text or a number is the reference of a measurement or a start if the message has no transactionReference and
-   * no control; anything else is ignored.
+   * A text, a number or a Buffer of text is the reference of a measurement or a start if the message has no
+   * transactionReference and no control; anything else is ignored.
    */
   payload?: unknown;
   /** If it is truthy, the messages that wait in the node are cancelled, and nothing else is done. */
@@ -398,6 +398,8 @@ export interface TransactionMessage {
   transactionReference: string | null;
   /** As in the record. */
   barcodeReference: string | null;
+  /** True if another record of this transaction came before with another content, such as other figures. */
+  corrects?: true;
   /** True if an earlier run of Node-RED had received the record. */
   resumed?: true;
   [field: string]: unknown;

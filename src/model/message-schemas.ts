@@ -26,7 +26,7 @@ const measureInput = {
   transactionReference: given,
   payload: v.exactOptional(
     described(
-      "A text or a number is the reference of a measurement or a start if the message has no transactionReference and no control; anything else is ignored.",
+      "A text, a number or a Buffer of text is the reference of a measurement or a start if the message has no transactionReference and no control; anything else is ignored.",
       v.unknown(),
     ),
   ),
@@ -213,6 +213,12 @@ export const sent = {
     transactionId: described("For media list, fetch media and archive.", v.string()),
     transactionReference: described("As in the record.", text),
     barcodeReference: described("As in the record.", text),
+    corrects: v.exactOptional(
+      described(
+        "True if another record of this transaction came before with another content, such as other figures.",
+        v.literal(true),
+      ),
+    ),
     resumed: v.exactOptional(
       described("True if an earlier run of Node-RED had received the record.", v.literal(true)),
     ),

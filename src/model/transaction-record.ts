@@ -1,5 +1,7 @@
 import * as v from "valibot";
-import { code, decimal, decode, flag, id, text, unit } from "./decode.ts";
+import { onOneLine, phrase } from "../errors/interpolation.ts";
+import { ShapeError, code, decimal, decode, flag, id, text, unit } from "./decode.ts";
+import { sha256Of } from "./sha256.ts";
 import type { CloudDevice, MediaItem, Terminal, TransactionRecord } from "./shapes.ts";
 
 /**
@@ -65,6 +67,7 @@ const recordNames: ReadonlyMap<string, string> = new Map([
 
 /** Reads a transaction record of either version; throws a ShapeError if it is not one: if it has no id. */
 export function decodeTransactionRecord(value: unknown): TransactionRecord {
+  refuseOtherForms(value);
   const given = decode(v.looseObject({}), rename(value));
   const fields = decode(wireRecord, given);
   const unreadable = Object.entries(given).filter(
@@ -76,6 +79,56 @@ export function decodeTransactionRecord(value: unknown): TransactionRecord {
     ok: fields.errorCode === 0,
     source: "webhook",
   };
+}
+
+/** Throws a ShapeError that says what was found in place of a record: several in an array, one in an envelope, or none with an id. */
+function refuseOtherForms(value: unknown): void {
+  if (Array.isArray(value)) {
+    throw new ShapeError(phrase("bodyList", { count: value.length }));
+  }
+  if (typeof value !== "object" || value === null || hasId(value)) {
+    return;
+  }
+  const inside = Object.entries(value).find(
+    ([, one]) => hasId(one) || (Array.isArray(one) && one.some(hasId)),
+  );
+  throw new ShapeError(
+    inside === undefined
+      ? phrase("fieldMissing", { name: "id" })
+      : phrase("bodyInside", { name: onOneLine(inside[0]).slice(0, 60).toWellFormed() }),
+  );
+}
+
+function hasId(value: unknown): boolean {
+  return typeof value === "object" && value !== null && ("id" in value || "transactionId" in value);
+}
+
+/** What tells one transaction from others, and what is known of its device here. */
+const notContent: ReadonlySet<string> = new Set([
+  "transactionId",
+  "legacyId",
+  "device",
+  "deviceSerialNumber",
+  "deviceCertificate",
+]);
+
+/**
+ * The SHA-256 of what a record says about its transaction: the same for both versions of the record and whatever the order of its fields.
+ * Another one under the same id is another message, such as a correction.
+ */
+export function contentOf(record: TransactionRecord): string {
+  const content = Object.entries(record).filter(([name]) => !notContent.has(name));
+  return sha256Of(JSON.stringify(content.toSorted(byName), (_, value: unknown) => inOrder(value)));
+}
+
+function inOrder(value: unknown): unknown {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).toSorted(byName))
+    : value;
+}
+
+function byName([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number {
+  return one < other ? -1 : Number(one > other);
 }
 
 /** A field that already has the name of a renamed field is overwritten by it. */

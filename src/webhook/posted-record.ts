@@ -11,7 +11,7 @@ import type { Room } from "./room.ts";
 /** A transaction record as it was posted. */
 export interface PostedRecord {
   readonly record: TransactionRecord;
-  /** In lower case; a record with one of these ids is the same one. */
+  /** In lower case; a record with one of these ids is of the same transaction. */
   readonly ids: readonly string[];
   /** About what it takes in memory. */
   readonly bytes: number;
@@ -24,6 +24,8 @@ export interface Received {
   readonly bytes: number;
   /** The database in whose table it is, and its number there; null if it is only in memory. */
   readonly kept: { readonly store: string; readonly recordId: number } | null;
+  /** Whether another record of the same transaction came before, with another content. */
+  readonly corrects: boolean;
   /** Whether it was received by an earlier process. */
   readonly isResumed: boolean;
 }
@@ -67,8 +69,8 @@ export function readPosted(
 }
 
 /**
- * Version 1 identifies a transaction by the integer that is the legacyId in version 2: a record is the same one if
- * either id is.
+ * Version 1 identifies a transaction by the integer that is the legacyId in version 2: a record is of the same
+ * transaction if either id is.
  */
 function identitiesOf({ transactionId, legacyId }: TransactionRecord): string[] {
   const ids = legacyId === null ? [transactionId] : [transactionId, legacyId];

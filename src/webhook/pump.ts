@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { problemOf, type Problem } from "../errors/interpolation.ts";
 import type { HandledParcel } from "../database/inbox.ts";
+import { contentOf } from "../model/transaction-record.ts";
 import { settledWithin } from "../time/settled-within.ts";
 import type { PostedRecord, Received } from "./posted-record.ts";
 import { RecentIds } from "./recent-ids.ts";
@@ -44,7 +45,7 @@ const acceptedWithinMs = 2_000;
 export class RecordPump {
   /** Of all records that wait, and of those that are being written to a store, whose database may be slow. */
   readonly #room = new Room();
-  /** The ids that were accepted into memory; a store's table knows its own. */
+  /** The ids that were accepted into memory, with what came under them; a store's table knows its own. */
   readonly #recent = new RecentIds();
   /** By the key of the database: a deploy may give the node another store. */
   readonly #tables = new Map<string, StoredRecords>();
@@ -86,13 +87,15 @@ export class RecordPump {
   }
 
   /**
-   * Resolves with null when the record is durable, or without a store when it is in the queue; also if it is a duplicate, which is
-   * dropped. Never rejects.
+   * Resolves with null when the record is durable, or without a store when it is in the queue; also if it is a duplicate, the same
+   * content under the same id, which is dropped. Never rejects.
    */
   async accept(posted: PostedRecord, { dedupeMs, queueLimit }: AcceptRules): Promise<NotTaken | null> {
     const { record, ids, bytes } = posted;
+    const content = contentOf(record);
     // Without an `await` before it is remembered, so that two posts of one record are recognized.
-    if (this.#table === undefined && this.#recent.knows(ids, dedupeMs)) {
+    const corrects = this.#table === undefined && this.#recent.knows(ids, dedupeMs);
+    if (corrects && this.#recent.knowsContent(ids, content)) {
       return null;
     }
     if (!this.#room.has(bytes, { items: queueLimit, bytes: mostWaitingBytes })) {
@@ -100,8 +103,8 @@ export class RecordPump {
     }
     this.#room.take(bytes);
     if (this.#table === undefined) {
-      this.#recent.remember(ids, dedupeMs);
-      this.#next.push({ record, bytes, kept: null, isResumed: false });
+      this.#recent.remember(ids, dedupeMs, content);
+      this.#next.push({ record, bytes, kept: null, corrects, isResumed: false });
       void this.#deliver();
       return null;
     }

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { type Problem, phrase } from "../errors/interpolation.ts";
+import { type Problem, inEnglish, phrase } from "../errors/interpolation.ts";
 import type { KnownDevice } from "../model/instrument.ts";
 import { recordLimits } from "../model/parse-json.ts";
 import type { TransactionRecord } from "../model/shapes.ts";
@@ -50,10 +50,12 @@ const bodyProblems: Readonly<Record<BodyProblem, Problem | undefined>> = {
   503: undefined,
 };
 
+const notRecord = "The body is not a transaction record";
+
 /** The statuses of responses, and their texts: what the sender should do, and nothing about this computer. */
 const answers = {
   204: "",
-  400: "The body is not a transaction record.",
+  400: `${notRecord}.`,
   401: "Not authorized.",
   405: "Post transaction records here.",
   408: "The body took too long.",
@@ -109,15 +111,16 @@ export class WebhookReceiver {
     response: ServerResponse,
     lastPart: string | undefined,
   ): Promise<void> {
-    const status = await this.#statusOf(request, lastPart);
-    if (status === null) {
+    const found = await this.#statusOf(request, lastPart);
+    if (found === null) {
       return;
     }
+    const { status, problem } = typeof found === "number" ? { status: found, problem: undefined } : found;
     // A slow sender is not waited for a second time.
     if (status >= 400 && status !== 408) {
       await discardBody(request, longestRefusedBytes, bodyWithinMs);
     }
-    const text = answers[status];
+    const text = problem === undefined ? answers[status] : `${notRecord}: ${inEnglish(problem)}.`;
     const type = text === "" ? {} : { "content-type": "text/plain; charset=utf-8" };
     response.writeHead(status, { ...type, ...moreHeaders[status] });
     response.end(text === "" ? undefined : `${text}\n`);
@@ -130,7 +133,10 @@ export class WebhookReceiver {
   }
 
   /** Returns null if the sender has closed the connection. */
-  async #statusOf(request: IncomingMessage, lastPart: string | undefined): Promise<Status | null> {
+  async #statusOf(
+    request: IncomingMessage,
+    lastPart: string | undefined,
+  ): Promise<Status | { readonly status: 400; readonly problem: Problem } | null> {
     if (request.method !== "POST") {
       this.#events.refused("method", phrase("notPost", { name: request.method ?? "" }));
       return 405;
@@ -162,7 +168,8 @@ export class WebhookReceiver {
     const posted = readPosted(body, request.headers);
     if ("problem" in posted) {
       this.#events.refused("record", posted.problem);
-      return posted.status;
+      const { status, problem } = posted;
+      return status === 400 ? { status, problem } : status;
     }
     if (!this.#isWanted(posted.record)) {
       return 204;

@@ -1,12 +1,21 @@
-/** How many ids are remembered at most, whatever the window: some 20 MB. */
+/** How many ids are remembered at most, whatever the window: some 30 MB. */
 const mostIds = 100_000;
+
+/** How many contents of one id are remembered; of more, the last. */
+const mostContents = 4;
+
+interface Seen {
+  readonly at: number;
+  /** What came under the id, if that was said. */
+  readonly contents: readonly string[];
+}
 
 /** The ids of recent records. Memory is limited: beyond `limit` the oldest ids are forgotten early. */
 export class RecentIds {
   readonly #limit: number;
   readonly #now: () => number;
   /** In the order of arrival, the oldest first. */
-  readonly #seenAt = new Map<string, number>();
+  readonly #seen = new Map<string, Seen>();
 
   constructor(limit = mostIds, now: () => number = () => performance.now()) {
     this.#limit = limit;
@@ -14,45 +23,51 @@ export class RecentIds {
   }
 
   get size(): number {
-    return this.#seenAt.size;
+    return this.#seen.size;
   }
 
   /** Whether one of a record's ids was first seen less than `windowMs` ago. */
   knows(ids: readonly string[], windowMs: number): boolean {
     this.#forgetOld(windowMs);
-    return ids.some((id) => this.#seenAt.has(id));
+    return ids.some((id) => this.#seen.has(id));
   }
 
-  remember(ids: readonly string[], windowMs: number): void {
+  /** Whether this content came under one of the ids, as long as they are known. */
+  knowsContent(ids: readonly string[], content: string): boolean {
+    return ids.some((id) => this.#seen.get(id)?.contents.includes(content));
+  }
+
+  remember(ids: readonly string[], windowMs: number, content?: string): void {
     const now = this.#now();
     for (const id of ids) {
-      if (!this.#seenAt.has(id)) {
-        this.#seenAt.set(id, now);
-      }
+      const { at, contents } = this.#seen.get(id) ?? { at: now, contents: [] };
+      const all = content === undefined ? contents : [...contents, content].slice(-mostContents);
+      // The place in the order stays that of the first arrival.
+      this.#seen.set(id, { at, contents: all });
     }
     this.#forgetOld(windowMs);
   }
 
   forget(id: string): void {
-    this.#seenAt.delete(id);
+    this.#seen.delete(id);
   }
 
   /** Forgets the ids that begin with this. */
   forgetAll(beginning: string): void {
-    for (const id of this.#seenAt.keys()) {
+    for (const id of this.#seen.keys()) {
       if (id.startsWith(beginning)) {
-        this.#seenAt.delete(id);
+        this.#seen.delete(id);
       }
     }
   }
 
   #forgetOld(windowMs: number): void {
     const oldest = this.#now() - windowMs;
-    for (const [id, seenAt] of this.#seenAt) {
-      if (seenAt > oldest && this.#seenAt.size <= this.#limit) {
+    for (const [id, { at }] of this.#seen) {
+      if (at > oldest && this.#seen.size <= this.#limit) {
         return;
       }
-      this.#seenAt.delete(id);
+      this.#seen.delete(id);
     }
   }
 }

@@ -191,7 +191,7 @@ export class StoredRecords {
 
   #take(use: OpenUse, inbox: Inbox, page: Unsent, before: ReadonlySet<number>): readonly Received[] {
     const received: Received[] = [];
-    for (const { record, recordId, bytes: length, isResumed } of page.records) {
+    for (const { record, recordId, bytes: length, corrects, isResumed } of page.records) {
       if (before.has(recordId) || this.#inHand.has(recordId)) {
         continue;
       }
@@ -201,7 +201,7 @@ export class StoredRecords {
       }
       this.#inHand.add(recordId);
       use.resumed += Number(isResumed);
-      received.push({ record, bytes, kept: { store: this.#databaseKey, recordId }, isResumed });
+      received.push({ record, bytes, kept: { store: this.#databaseKey, recordId }, corrects, isResumed });
     }
     use.damaged += page.damaged.length;
     if (page.hasMore) {

@@ -17,6 +17,8 @@ describeDatabases("the inbox of a store", (open) => {
   let clock: ReturnType<typeof testClock>;
   const inbox = (runId = "run 1", nodeId = "node 1") =>
     new Inbox(test.database, { nodeId, runId, now: clock.now });
+  const correctionsOf = async (one: Inbox) =>
+    (await one.unsent(0, 100)).records.map(({ corrects }) => corrects);
   const idsOf = async (one: Inbox) =>
     (await one.unsent(0, 100)).records.map(({ record: { transactionId } }) => transactionId);
 
@@ -109,12 +111,54 @@ describeDatabases("the inbox of a store", (open) => {
 
   it("knows a duplicate within its time, by either id, also after a restart", async () => {
     const guid = "5f1c0d3e-0000-4000-8000-000000000001";
-    await inbox().add(record(guid, { legacyId: 905865 }), hourMs);
+    const same = { transactionReference: "ORDER-1", extra: { a: 1, b: 2 }, weight: 2 };
+    await inbox().add(record(guid, { legacyId: 905865, ...same, deviceSerialNumber: "SN-4" }), hourMs);
     await test.reopen();
-    assert.equal(await inbox("run 2").add(record(guid.toUpperCase()), hourMs), null);
-    assert.equal(await inbox("run 2").add(record(905865), hourMs), null);
+    assert.equal(await inbox("run 2").add(record(guid.toUpperCase(), same), hourMs), null);
+    const reordered = { weight: "2.0", extra: { b: 2, a: 1 }, transactionReference: "ORDER-1" };
+    assert.equal(await inbox("run 2").add(record(905865, reordered), hourMs), null);
     clock.advance(hourMs + 1);
-    assert.notEqual(await inbox("run 2").add(record(905865), hourMs), null);
+    assert.notEqual(await inbox("run 2").add(record(905865, same), hourMs), null);
+    assert.deepEqual(await correctionsOf(inbox("run 3")), [false, false]);
+  });
+
+  it("keeps another content under a known id, says that it corrects, and knows each of both again", async () => {
+    const guid = "5f1c0d3e-0000-4000-8000-000000000001";
+    const same = { transactionReference: "ORDER-1" };
+    const first = record(guid, { legacyId: 905865, ...same, weight: 2 });
+    const second = record(905865, { ...same, weight: 2.5 });
+    assert.notEqual(await inbox().add(first, hourMs), null);
+    assert.notEqual(await inbox().add(second, hourMs), null);
+    for (const one of [first, second]) {
+      assert.equal(await inbox().add(one, hourMs), null);
+    }
+    await test.reopen();
+    clock.advance(2 * hourMs);
+    assert.notEqual(await inbox("run 2").add(record(guid, { ...same, weight: 3 }), hourMs), null);
+    assert.deepEqual(await correctionsOf(inbox("run 2")), [false, true, true]);
+    const both = await Promise.all([4, 4].map((weight) => inbox().add(record(905865, { weight }), hourMs)));
+    assert.equal(both.filter((one) => one !== null).length, 1);
+  });
+
+  it("has any number of contents under one id", async () => {
+    for (let weight = 1; weight <= 205; weight++) {
+      assert.notEqual(await inbox().add(record(1, { weight }), hourMs), null);
+    }
+    assert.equal(await inbox().add(record(1, { weight: 200 }), hourMs), null);
+  });
+
+  it("keeps a correction that the flow has not received when what it corrects is handled", async () => {
+    const first = Number(await inbox().add(record(1, { weight: 1 }), hourMs));
+    const second = Number(await inbox().add(record(1, { weight: 2 }), hourMs));
+    await inbox().sent([first]);
+    assert.equal(await inbox().handled("1"), 1);
+    const { records } = await inbox().unsent(0, 10);
+    assert.deepEqual(
+      records.map(({ recordId, corrects }) => [recordId, corrects]),
+      [[second, true]],
+    );
+    await inbox().sent([second]);
+    assert.equal(await inbox().handled("1"), 1);
   });
 
   it("keeps one of two that come at the same moment", async () => {

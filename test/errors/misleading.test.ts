@@ -134,6 +134,10 @@ describe("errors name the actual cause", () => {
     assert.equal(error?.code, "ERR_INPUT");
     assert.match(error.message, /msg\.measuredBy is missing/);
     const { error: none } = await flow.run("archive", { payload: "nothing" });
-    assert.match(none?.message ?? "", /^transactionId is missing/);
+    assert.match(
+      none?.message ?? "",
+      /^The measurement is not on the message any more.*msg\.measuredBy are missing/,
+    );
+    assert.match(none?.cause.hint ?? "", /return msg/);
   });
 });

@@ -67,7 +67,7 @@ describe("a desktop gateway", () => {
     assert.equal(transactionReference, "ORDER-1");
     const { ok, source, transactionId, measurementFidelity } = payload as Record<string, unknown>;
     assert.deepEqual([ok, source, transactionId, measurementFidelity], [true, "cloud", "905865", 0.5]);
-    assert.equal(flow.lastStatus("node")?.text, "33.5×21×12.5 cm");
+    assert.equal(flow.lastStatus("node")?.text, "33.5×21×12.5 cm · ORDER-1");
   });
 
   it("puts its transaction on the message, in place of another's", async () => {

@@ -44,7 +44,7 @@ describe("dimensioner-measure", () => {
       "0.5",
       "the exact answer keeps what the result makes uniform",
     );
-    assert.equal(flow.lastStatus("node")?.text, "10.5×20×30.5 cm, 2 kg");
+    assert.equal(flow.lastStatus("node")?.text, "10.5×20×30.5 cm, 2 kg · ORDER-7");
   });
 
   it("leaves nothing of an earlier measurement on the message that archive would archive with the new one", async () => {

@@ -64,6 +64,11 @@ describe("the reference of a parcel", () => {
         [{ payload: 4711 }, "4711"],
         [{ transactionReference: "", payload: "SCAN-3" }, "SCAN-3"],
         [{ transactionReference: null, payload: 0 }, "0"],
+        [{ payload: Buffer.from("SCAN-4\r\n") }, "SCAN-4"],
+        [{ payload: Buffer.from("\u0002K\xD6LN\u0003", "latin1") }, "K\xD6LN"],
+        [{ transactionReference: "\uFEFFORDER-78\r\n" }, "ORDER-78"],
+        [{ transactionReference: Buffer.from("\0ORDER-79\n") }, "ORDER-79"],
+        [{ transactionReference: "\r\n", payload: "SCAN-5" }, "SCAN-5"],
       ];
       for (const [message, expected] of cases) {
         const { error, sent } = await flow.run("node", { ...message });
@@ -74,6 +79,7 @@ describe("the reference of a parcel", () => {
         arrived(),
         cases.map(([, expected]) => expected),
       );
+      await flow.untilStatus("node", ({ text }) => text.endsWith(" · SCAN-5"));
     });
   }
 
@@ -83,7 +89,7 @@ describe("the reference of a parcel", () => {
     {},
     { code: "X" },
     ["X"],
-    Buffer.from("X"),
+    Buffer.from("\xFF\xD8\xFF\xE0\0\x10JFIF\0\x01", "latin1"),
     true,
     null,
     NaN,
@@ -115,6 +121,25 @@ describe("the reference of a parcel", () => {
       assert.equal((await flow.run("node", { payload: "SCAN" })).error, undefined);
     });
   }
+
+  for (const { node, title } of titled) {
+    it(`of ${title} is refused before it is sent if it is longer than any label`, async () => {
+      await start([node]);
+      const { error } = await flow.run("node", { payload: "X".repeat(201) });
+      assert.equal(error?.code, "ERR_INPUT");
+      assert.match(error.message, /is not valid for transactionReference: it is longer than 200 characters/);
+      assert.equal(error.cause.outcome, "not-sent");
+      assert.equal(sim.requests.length, 0);
+      assert.equal((await flow.run("node", { payload: "\u7269".repeat(200) })).error, undefined);
+    });
+  }
+
+  it("is shown with its end where it is too long for the status", async () => {
+    await start([acting[0]]);
+    sim.newer.setParcel({ lengthCm: 10.5, widthCm: 20, heightCm: 30.5, weightKg: 2, barcode: "X" });
+    await flow.run("node", { payload: "395212340000008058" });
+    assert.equal(flow.lastStatus("node")?.text, "10.5×20×30.5 cm · …340000008058");
+  });
 
   it("is not taken from the payload of a control code, which is no parcel", async () => {
     await start(acting.slice(0, 3));

@@ -232,7 +232,7 @@ describe("which parcel a recording belongs to", () => {
   it("leaves no node saying that it records what has ended", async () => {
     await start();
     await run("start", "A");
-    assert.equal(flow.lastStatus("start")?.text, "recording started");
+    assert.equal(flow.lastStatus("start")?.text, "recording started · A");
     await run("measure", "A");
     assert.equal(flow.lastStatus("start")?.text, "recording ended");
     await run("start", "B");

@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import { startSimulator } from "../../src/simulator/index.ts";
+import { withFolder } from "../media/support.ts";
 import { TestFlow, type FlowNode } from "../support/flow.ts";
+import { storeNode } from "../support/store-node.ts";
 
 const secret = "s3cret-of-the-dock";
 const header = "x-webhook-secret";
@@ -103,6 +105,53 @@ describe("dimensioner-transaction-in", () => {
       await sim.close();
     }
   });
+
+  for (const store of ["", "store"]) {
+    it(`sends a correction of a record, marked, and both are archived, ${store === "" ? "without" : "with"} a store`, async () => {
+      await withFolder(async (folder) => {
+        const sim = await startSimulator();
+        try {
+          await start(
+            [
+              node({ store }),
+              storeNode(folder, "store"),
+              { id: "cloud", type: "dimensioner-cloud", baseUrl: sim.cloud.origin },
+              {
+                id: "archive",
+                z: "tab",
+                type: "dimensioner-archive",
+                store: "store",
+                cloud: "cloud",
+                settle: 0,
+              },
+            ],
+            { node: { secret }, cloud: { token: sim.cloud.token } },
+          );
+          await fetch(`${sim.newer.origin}/api/v1/measure?TransactionReference=ORDER-1`);
+          const [transaction] = sim.cloud.transactions;
+          const record = { id: transaction?.guid, legacyId: transaction?.legacyId, length: 3, weight: 1 };
+          for (const more of [{}, { weight: 2.5 }, { weight: 2.5 }, {}]) {
+            assert.equal((await post({ ...record, ...more })).status, 204);
+          }
+          await untilSent(2);
+          const [first, second] = sentBy("node");
+          assert.equal(first !== undefined && "corrects" in first, false);
+          assert.equal(second?.["corrects"], true);
+          assert.equal((second?.["payload"] as Record<string, unknown>)["weight"], 2.5);
+          const archived: unknown[] = [];
+          for (const msg of [first, second]) {
+            const { error, sent } = await flow.run("archive", { ...msg });
+            assert.equal(error, undefined, error?.message);
+            archived.push(sent[0]?.msg["filename"]);
+          }
+          assert.equal(new Set(archived).size, 2);
+          assert.equal(sentBy("node").length, 2);
+        } finally {
+          await sim.close();
+        }
+      });
+    });
+  }
 
   it("says that it is ready, how many came, and what it refused", async () => {
     await start([node()]);

@@ -16,7 +16,7 @@ export const hostileTexts: readonly string[] = [
   '"><script>',
   "'; DROP TABLE",
   " ",
-  "x".repeat(2000),
+  "x".repeat(199),
 ];
 
 /** Ids that a server could read as another path, or that are none. */

@@ -34,6 +34,7 @@ describe("the receiver of a webhook", () => {
   let receiver: WebhookReceiver;
   let pump: RecordPump;
   let got: TransactionRecord[];
+  let corrections: boolean[];
   let refused: string[];
   let port: number;
 
@@ -42,7 +43,10 @@ describe("the receiver of a webhook", () => {
     receiver = new WebhookReceiver(
       { ...rules, ...given },
       {
-        deliver: ({ record }) => void got.push(record),
+        deliver: ({ record, corrects }) => {
+          got.push(record);
+          corrections.push(corrects);
+        },
         unreached: () => [],
         refused: (refusal, problem) => void refused.push(`${refusal} ${inEnglish(problem ?? "")}`.trim()),
       },
@@ -69,6 +73,7 @@ describe("the receiver of a webhook", () => {
 
   beforeEach(async () => {
     got = [];
+    corrections = [];
     refused = [];
     open();
     server = createServer((request, response) => {
@@ -108,6 +113,37 @@ describe("the receiver of a webhook", () => {
       got.map(({ transactionId }) => transactionId),
       ["905", "ef-2"],
     );
+  });
+
+  it("hands on another content under a known id, marked, and drops what came before", async () => {
+    const first = {
+      id: "ABCD-1",
+      legacyId: 905,
+      weight: 1,
+      isManualDimension: false,
+      more: { a: 1, b: [2] },
+    };
+    for (const record of [
+      first,
+      { ...first, weight: 1.5 },
+      { ...first, weight: "1.50" },
+      { id: 905, weight: 1, more: { b: [2], a: 1 }, isManualDimension: false },
+      { ...first, id: 905, legacyId: undefined, isManualDimension: true },
+      first,
+      { ...first, id: "OTHER", legacyId: null },
+    ]) {
+      assert.equal((await post(record)).status, 204);
+    }
+    assert.deepEqual(
+      got.map(({ transactionId, weight, isManualDimension }) => [transactionId, weight, isManualDimension]),
+      [
+        ["ABCD-1", 1, false],
+        ["ABCD-1", 1.5, false],
+        ["905", 1, true],
+        ["OTHER", 1, false],
+      ],
+    );
+    assert.deepEqual(corrections, [false, true, true, false]);
   });
 
   it("lets duplicates pass when told to", async () => {
@@ -291,10 +327,24 @@ describe("the receiver of a webhook", () => {
     "a deep nest": `{"id":1,"errorCode":0,"\\u0061":${"[".repeat(200_000)}${"]".repeat(200_000)}}`,
     "a deep nest with a long number": `{"id":12345678901234567890,"x":${"[".repeat(200_000)}`,
   })) {
-    it(`answers 400 to ${what}, with a sentence that tells nothing`, async () => {
+    it(`answers 400 to ${what}, with the sentence that is logged`, async () => {
       const { status, body: said } = await ask(body);
-      assert.deepEqual([status, said], [400, "The body is not a transaction record.\n"]);
-      assert.match(refused[0] ?? "", /^record /);
+      const problem = /^record (.+)$/.exec(refused[0] ?? "")?.[1];
+      assert.deepEqual([status, said], [400, `The body is not a transaction record: ${problem}.\n`]);
+      assert.equal(got.length, 0);
+    });
+  }
+
+  for (const [body, problem] of [
+    ['[{"id":1},{"id":2}]', "it is an array with 2 items; each record must be posted alone"],
+    ['{"event":"new","data":{"id":1}}', "the record is in its field data; it must be the whole body"],
+    ['{"records":[{"transactionId":1}]}', "the record is in its field records; it must be the whole body"],
+    ['{"transaction":1,"errorCode":0}', "the field id is missing"],
+  ] as const) {
+    it(`says of ${body} that ${problem}`, async () => {
+      const { status, body: said } = await ask(body);
+      assert.deepEqual([status, said], [400, `The body is not a transaction record: ${problem}.\n`]);
+      assert.deepEqual(refused, [`record ${problem}`]);
       assert.equal(got.length, 0);
     });
   }

@@ -6,7 +6,7 @@ import type { MeasureResult } from "../../model/shapes.ts";
 import type { Target } from "../config/config-choice.ts";
 import type { Ownership, RecordingStatus } from "../config/recordings.ts";
 import type { Message, Outputs } from "../messages.ts";
-import { type NodeStatus, formatFigures, longestText } from "../status/node-status.ts";
+import { type NodeStatus, formatFigures, longestText, ofParcel } from "../status/node-status.ts";
 import type { Job } from "./serve.ts";
 
 interface Measured {
@@ -61,7 +61,7 @@ export function deliverMeasurement(
   const recording = recordings.measured(deviceKey, reference ?? null, result);
   tellRecording(msg, recording, result.ok ? "unknown" : "waiting");
   if (result.ok) {
-    showFigures(status, result);
+    showFigures(status, result, reference);
     return failures === "output" ? [msg, null] : [msg];
   }
   const { problem, errorCode } = explainFailure(result);
@@ -73,12 +73,20 @@ export function deliverMeasurement(
   throw new DimensionerError("measureFailed", facts, { problem });
 }
 
-function showFigures(status: NodeStatus, result: MeasureResult): void {
+function showFigures(status: NodeStatus, result: MeasureResult, reference: string | undefined): void {
   const count = result.measuredObjects.length;
   if (count === 1) {
-    status.show("done", formatFigures(result, longestText));
+    const [whole, sides] = [formatFigures(result, longestText), formatFigures(result, 0)];
+    status.show("done", (language) => {
+      // A short reference has room behind the weight, a longer one in its place.
+      const named = `${whole(language)} · ${reference}`;
+      return ofParcel(
+        reference === undefined || named.length <= longestText ? whole(language) : sides(language),
+        reference,
+      );
+    });
   } else {
-    status.say("done", "objects", { count });
+    status.say("done", "objects", { count }, reference);
   }
 }
 
@@ -140,7 +148,7 @@ export function deliverVideo(
     case "cancel":
       recordings.cancelled(deviceKey);
   }
-  const shown = status.say("done", videoDone[action]);
+  const shown = status.say("done", videoDone[action], {}, reference ?? undefined);
   return [msg];
 }
 

@@ -3,6 +3,7 @@ import type { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { type FieldName, field, phrase, verbatim } from "../../errors/interpolation.ts";
 import type { SentenceKey } from "../../errors/sentences.ts";
 import type { References } from "../../model/measurement.ts";
+import { decodeText } from "../../scan/read-code.ts";
 import { isKnown, migrate } from "../../properties/migrations.ts";
 import { type Operation, errorBeforeSending, show } from "../failure.ts";
 import { type Message, expressionProblem, readMessageProperty } from "../messages.ts";
@@ -95,7 +96,7 @@ export type ReferenceProperties = Readonly<Record<ReferenceName | `${ReferenceNa
 export async function readReferences(values: ValueReader, given: ReferenceProperties): Promise<References> {
   const references: Partial<Record<ReferenceName, string>> = {};
   for (const field of referenceNames) {
-    const read = values.optional({ field, value: given[field], type: given[`${field}Type`] });
+    const read = values.read({ field, value: given[field], type: given[`${field}Type`] }, asReference);
     const text = read instanceof Promise ? await read : read;
     if (text !== undefined) {
       references[field] = text;
@@ -105,8 +106,8 @@ export async function readReferences(values: ValueReader, given: ReferenceProper
 }
 
 /**
- * Reads the references of a parcel. If the message has no transactionReference, the text or number in msg.payload is the
- * reference, as a scan is; not that of a control code, nor for a node whose reference is set to come from elsewhere.
+ * Reads the references of a parcel. If the message has no transactionReference, the text, number or Buffer of text in msg.payload
+ * is the reference, as a scan is; not that of a control code, nor for a node whose reference is set to come from elsewhere.
  */
 export async function readParcel(
   values: ValueReader,
@@ -136,10 +137,35 @@ function isFromScan(given: ReferenceProperties): boolean {
   return given.transactionReferenceType === "msg" && given.transactionReference === "transactionReference";
 }
 
-/** Reads a scan without the line end that scanners send after it. An object, a Buffer and an empty text are none. */
+/** Reads a scan: an object, true and false are none, because the messages of many triggers have them. */
 function scanOf(payload: unknown): string | undefined {
-  const isNumber = typeof payload === "number";
-  return asText(typeof payload === "string" ? payload.trim() : isNumber ? payload : undefined);
+  return typeof payload === "boolean" ? undefined : asReference(payload);
+}
+
+/** What no label begins or ends with: spaces, line ends, other control characters, and characters that cannot be seen. */
+const atEnds = /[\s\p{Cc}\p{Cf}]/u;
+/** Control characters that are in no label, as they are in the bytes of a picture; those that divide GS1 codes may be. */
+// oxlint-disable-next-line no-control-regex -- They are what it is about.
+const notOfText = /[\0-\x03\x05-\x08\x0b\x0c\x0e-\x1b]/;
+
+/** Reads a reference as people mean it; undefined if it is missing, empty, an object, or a Buffer of something other than text. */
+export function asReference(value: unknown): string | undefined {
+  const text = value instanceof Uint8Array ? decodeText(value) : asText(value);
+  if (text === undefined) {
+    return undefined;
+  }
+  let [start, end] = [0, text.length];
+  // No expression with an end does this in a time in proportion to the text's length.
+  while (start < end && atEnds.test(text.charAt(start))) {
+    start++;
+  }
+  while (end > start && atEnds.test(text.charAt(end - 1))) {
+    end--;
+  }
+  const reference = text.slice(start, end);
+  return reference === "" || (value instanceof Uint8Array && notOfText.test(reference))
+    ? undefined
+    : reference;
 }
 
 export function asText(value: unknown): string | undefined {

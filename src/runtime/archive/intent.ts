@@ -164,6 +164,9 @@ async function readTransactionId(
   if (given === undefined && isLocalResult(msg)) {
     throw errorBeforeSending(operation, "inputMeasuredBy");
   }
+  if (given === undefined && properties.transactionIdType === "msg" && fieldsOf(msg["measuredBy"]) === null) {
+    throw errorBeforeSending(operation, "inputNotMeasured");
+  }
   const transactionId = values.present("transactionId", given);
   if (origin !== null) {
     // Refused before the job is accepted.

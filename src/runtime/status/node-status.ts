@@ -48,9 +48,9 @@ export class NodeStatus {
     this.#node = node;
   }
 
-  /** Sets the status to a text of the catalog. Returns what `replace` needs. */
-  say(style: StatusStyle, key: StatusKey, values: StatusValues = {}): ShownStatus {
-    return this.#show({ style, text: () => translateStatus(this.#RED, key, values) });
+  /** Sets the status to a text of the catalog, with the reference of the parcel behind it. Returns what `replace` needs. */
+  say(style: StatusStyle, key: StatusKey, values: StatusValues = {}, reference?: string): ShownStatus {
+    return this.#show({ style, text: () => ofParcel(translateStatus(this.#RED, key, values), reference) });
   }
 
   /** Sets the status to a text that is in no catalog. */
@@ -295,6 +295,19 @@ function englishStatus(key: StatusKey): string {
   return key.startsWith("failed.")
     ? failedTexts[key.slice("failed.".length) as ErrorCode]
     : statusTexts[key as keyof typeof statusTexts];
+}
+
+/** As many of its last characters tell a reference from others. */
+const leastOfReference = 4;
+
+/** Returns a text with the reference of the parcel that it is about; of a long one its end, where references differ. */
+export function ofParcel(text: string, reference: string | undefined): string {
+  if (reference === undefined) {
+    return text;
+  }
+  const parcel = onOneLine(reference);
+  const room = longestText - text.length - " · ".length;
+  return `${text} · ${parcel.length <= room ? parcel : `…${parcel.slice(-Math.max(room - 1, leastOfReference))}`}`;
 }
 
 /**

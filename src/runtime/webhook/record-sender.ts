@@ -77,13 +77,14 @@ export class RecordSender implements Target {
 
   /** Sends one record. It never throws, because nothing above it would catch an error. */
   deliver(received: Received, waiting: number): void {
-    const { record, isResumed } = received;
+    const { record, corrects, isResumed } = received;
     const { transactionId, transactionReference, barcodeReference } = record;
     const _msgid = this.#RED.util.generateId();
     const names = { _msgid, transactionId, transactionReference, barcodeReference };
     this.#sent.set(_msgid, { received, reached: 0, missed: [] });
     try {
-      this.#node.send({ ...names, payload: record, ...(isResumed ? { resumed: true } : {}) });
+      const marks = { ...(corrects ? { corrects } : {}), ...(isResumed ? { resumed: true } : {}) };
+      this.#node.send({ ...names, payload: record, ...marks });
       this.#onSent(waiting);
     } catch (error) {
       // Without the payload: a Catch node gets a copy of the message, and copying may be what failed.
