@@ -22,7 +22,7 @@ import {
 import { ArchiveSession } from "../../src/runtime/archive/session.ts";
 import { ArchiveStatus, HeldUpLog, HeldUpWarnings } from "../../src/runtime/archive/status.ts";
 import { setVerifyCommand } from "../../src/runtime/archive/verify-command.ts";
-import { cloudChoice, deployed } from "../../src/runtime/config/config-choice.ts";
+import { cloudChoice, absence, deployed } from "../../src/runtime/config/config-choice.ts";
 import { FlowsEvent, followFlows } from "../../src/runtime/config/flows-event.ts";
 import { SettingsReader } from "../../src/runtime/config/settings.ts";
 import type { Operation } from "../../src/runtime/failure.ts";
@@ -61,7 +61,8 @@ export default function (RED: NodeAPI): void {
     const hasStore = (): boolean => deployed(RED, properties.store) !== null;
     const config = {
       problem: () =>
-        (mayUseCloud ? clouds.problem() : undefined) ?? (hasStore() ? undefined : "configMissing"),
+        (mayUseCloud ? clouds.problem() : undefined) ??
+        (hasStore() ? undefined : absence(RED, properties.store)),
       surface: () => (mayUseCloud ? clouds.surface() : "disk"),
     } as const;
     const status = new ArchiveStatus(RED, () => session.jobs);

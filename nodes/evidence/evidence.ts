@@ -5,7 +5,7 @@ import { sequenceOf } from "../../src/runtime/action/message.ts";
 import { readOutput } from "../../src/runtime/action/output.ts";
 import { type Job, serve } from "../../src/runtime/action/serve.ts";
 import { ValueReader, readChoice, readSaved } from "../../src/runtime/action/values.ts";
-import { deployed } from "../../src/runtime/config/config-choice.ts";
+import { absence, deployed } from "../../src/runtime/config/config-choice.ts";
 import { type Settings, settingsOf } from "../../src/runtime/config/settings.ts";
 import {
   type EvidenceRequest,
@@ -52,7 +52,7 @@ export default function (RED: NodeAPI): void {
     const openStore = () => storeOf(RED, properties.store, operationOf("evidence"));
     const leased = new LeasedStore(openStore);
     const stores = {
-      problem: () => (deployed(RED, properties.store) === null ? ("configMissing" as const) : undefined),
+      problem: () => (deployed(RED, properties.store) === null ? absence(RED, properties.store) : undefined),
       surface: () => "store" as const,
     } as const;
 

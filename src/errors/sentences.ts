@@ -413,6 +413,11 @@ export const nodes = {
     text: "No __what__ is selected. Open this node, select one and deploy.",
     hint: "Select a config node in the dialog, or name one in the message.",
   },
+  configDisabled: {
+    code: "ERR_CONFIG",
+    text: "The selected __what__ is disabled. Enable its config node, or select another one in this node, and deploy.",
+    hint: "Config nodes are in the editor's sidebar, under Configuration nodes.",
+  },
   configNewer: {
     code: "ERR_CONFIG",
     text: "This node was saved by a newer version of @dimflow/node-red-dimensioner than the one that is installed. Update it in Manage palette.",

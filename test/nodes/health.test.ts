@@ -61,6 +61,21 @@ describe("the health of config nodes", () => {
     await sim.close();
   });
 
+  it("does not ping a device that no enabled node uses", async () => {
+    const other = await startSimulator();
+    try {
+      const unused = { ...device(), id: "unused", address: other.newer.origin };
+      await start([device(), unused, measure("one"), measure("off", { device: "unused", d: true })]);
+      // The second check of one device comes later than the first one of any other would.
+      while (sim.requests.length < 2) {
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      assert.deepEqual([other.requests.length, looks("unused")], [0, []]);
+    } finally {
+      await other.close();
+    }
+  });
+
   it("goes from down to up without a deploy, with one log line each way, and never measures", async () => {
     sim.newer.setPower(false);
     await start([device(), measure("one"), measure("two")]);

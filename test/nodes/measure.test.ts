@@ -55,6 +55,14 @@ describe("dimensioner-measure", () => {
     assert.deepEqual([billable, measurement, scan], [undefined, undefined, { text: "A" }]);
   });
 
+  it("says that its config node is disabled, and not that none is selected", async () => {
+    await start({}, { d: true });
+    assert.equal(flow.lastStatus("node")?.text, "config node disabled");
+    const { error } = await flow.run("node", {});
+    assert.equal(error?.code, "ERR_CONFIG");
+    assert.match(error.message, /^The selected device is disabled\. Enable its config node/);
+  });
+
   it("says when it is deployed that a setting cannot be used, and measures nothing", async () => {
     for (const properties of [{ ifBlank: "perhaps" }, { ignoreRepeats: "long" }, { failures: "hide" }]) {
       await start(properties);

@@ -48,13 +48,13 @@ export class ConfigChoice<TClient extends { readonly peer: Peer }> {
   }
 
   /** Why every message would fail, as far as it is known at the deploy; undefined if a message may succeed. */
-  problem(): "configMissing" | "configInvalid" | undefined {
+  problem(): "configMissing" | "configDisabled" | "configInvalid" | undefined {
     if (this.#byName.isUsed && this.#id === "") {
       return undefined;
     }
     const access = this.#access(this.#RED.nodes.getNode(this.#id));
     if (access === undefined) {
-      return "configMissing";
+      return absence(this.#RED, this.#id);
     }
     return "problem" in access ? "configInvalid" : undefined;
   }
@@ -89,7 +89,7 @@ export class ConfigChoice<TClient extends { readonly peer: Peer }> {
     const node = named ?? this.#RED.nodes.getNode(this.#id);
     const access = this.#access(node);
     if (node === null || access === undefined) {
-      throw errorBeforeSending(unknown, "configMissing", { what: phrase(this.#what) });
+      throw errorBeforeSending(unknown, absence(this.#RED, this.#id), { what: phrase(this.#what) });
     }
     const { id, name: given = "" } = node;
     if ("problem" in access) {
@@ -256,6 +256,21 @@ export const noConfig = { problem: () => undefined, surface: () => "config" as c
 export function deployed(RED: NodeAPI, id: string): Node | null {
   const node: Node | null | undefined = RED.nodes.getNode(id);
   return node ?? null;
+}
+
+/** Why there is no deployed config node with this id: nobody has selected one, or it, or its flow, is disabled. */
+export function absence(RED: NodeAPI, id: string): "configMissing" | "configDisabled" {
+  const disabled = new Set<string>();
+  let flowId = "";
+  RED.nodes.eachNode((definition: { id: string; z?: string; d?: boolean; disabled?: boolean }) => {
+    if (definition.d === true || definition.disabled === true) {
+      disabled.add(definition.id);
+    }
+    if (definition.id === id) {
+      flowId = definition.z ?? "";
+    }
+  });
+  return disabled.has(id) || disabled.has(flowId) ? "configDisabled" : "configMissing";
 }
 
 /** The device or cloud that a message is for. */

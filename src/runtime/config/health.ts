@@ -47,7 +47,11 @@ export class HealthWatch {
   #isPainting = false;
   readonly #onStarted = (): void => {
     for (const watched of this.#watched) {
-      if (watched.running === undefined && watched.status === undefined) {
+      if (!isUsed(this.#RED, watched.node)) {
+        watched.running?.close();
+        delete watched.running;
+        delete watched.status;
+      } else if (watched.running === undefined && watched.status === undefined) {
         this.#begin(watched);
       } else {
         this.#paint(watched);
@@ -141,6 +145,17 @@ export class HealthWatch {
     }
     this.#isPainting = false;
   }
+}
+
+/** Whether a deployed node uses this config node, or may when a message names it. */
+function isUsed(RED: NodeAPI, { id, type }: Node): boolean {
+  let isNamed = false;
+  const from = `${type.replace("dimensioner-", "")}From`;
+  RED.nodes.eachNode((definition) => {
+    const given: unknown = Reflect.get(definition, from);
+    isNamed ||= typeof given === "string" && given !== "" && deployed(RED, definition.id) !== null;
+  });
+  return isNamed || Object.keys(usersOf(RED, id)).length > 0;
 }
 
 /** The nodes that use this config node; for a node inside a subflow, the instances of the subflow. */

@@ -183,6 +183,7 @@ export const statusTexts = {
   reachable: "reachable",
   notChecked: "no check possible",
   configMissing: "config node missing",
+  configDisabled: "config node disabled",
   configInvalid: "config node invalid",
   configNewer: "saved by a newer version",
 } as const;

@@ -11,7 +11,7 @@ import type { BucketLocation, FilesLocation } from "../../vault/files-location.t
 import { readBucketAddress } from "../../vault/s3/bucket-address.ts";
 import type { Credentials } from "../../vault/s3/credentials.ts";
 import { Store, type StoreFiles } from "../../vault/store.ts";
-import { deployed } from "../config/config-choice.ts";
+import { absence, deployed } from "../config/config-choice.ts";
 import { SettingsReader, readTls } from "../config/settings.ts";
 import { type Operation, errorBeforeSending, show } from "../failure.ts";
 
@@ -42,7 +42,7 @@ export function storeOf(RED: NodeAPI, id: string, operation: Operation): Store {
       throw errorBeforeSending(operation, access.problem.sentence, access.problem.values);
     }
   }
-  throw errorBeforeSending(operation, "configMissing", { what: phrase("store") });
+  throw errorBeforeSending(operation, absence(RED, id), { what: phrase("store") });
 }
 
 /** Returns the address of a package on the evidence page of a store; null if there is none. */
