@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { CloudClient } from "../../src/cloud/client.ts";
 import { DeviceClient } from "../../src/device/client.ts";
 import { startSimulator } from "../../src/simulator/index.ts";
@@ -14,9 +17,14 @@ const config = { id: "device", type: "dimensioner-device" } as const;
 describe("errors name the actual cause", () => {
   const opened = closesAfterEach();
   let flow: TestFlow | undefined;
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), "misleading-"));
+  });
   afterEach(async () => {
     await flow?.stop();
     flow = undefined;
+    await rm(folder, { recursive: true });
   });
 
   it("says Enable Local API and the generation for every command of a device whose local API is off", async () => {
@@ -124,7 +132,7 @@ describe("errors name the actual cause", () => {
         { ...config, address: sim.newer.origin },
         { id: "cloud", type: "dimensioner-cloud", baseUrl: sim.cloud.origin },
         { id: "measure", z: "tab", type: "dimensioner-measure", device: "device" },
-        storeNode(import.meta.dirname, "store"),
+        storeNode(folder, "store"),
         { id: "archive", z: "tab", type: "dimensioner-archive", cloud: "cloud", store: "store" },
       ],
       { cloud: { token: sim.cloud.token } },
