@@ -207,6 +207,7 @@ export const phrases = {
   timestampSignature: "its signature does not match its content",
   timestampNoCertificate: "the certificate of its signer is neither in it nor among the root certificates",
   timestampAlgorithm: "it is signed in a way that is not supported (__name__)",
+  timestampKey: "the key of “__name__” is of a kind that is not supported",
   timestampPurpose: "the certificate of “__name__” is not for time stamps",
   timestampExpired: "the certificate of “__name__” was not valid at that time (valid: __problem__)",
   timestampUntrusted: "the certificate of “__name__” does not lead to any of the given root certificates",

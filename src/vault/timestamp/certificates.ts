@@ -1,4 +1,4 @@
-import { X509Certificate } from "node:crypto";
+import { type KeyObject, X509Certificate } from "node:crypto";
 import { Boolean as Bool, BitString } from "asn1js";
 import { onOneLine, phrase, ProblemError, verbatim } from "../../errors/interpolation.ts";
 import { contentOf, integerOf, itemsOf, octetsOf, oidOf, readDer, tagged, wrongForm } from "./der.ts";
@@ -30,6 +30,15 @@ export function readCertificate(der: Buffer): X509Certificate {
 export function nameOf({ subject }: X509Certificate): string {
   const part = (name: string): string | undefined => new RegExp(`^${name}=(.+)$`, "m").exec(subject)?.[1];
   return onOneLine(part("CN") ?? part("O") ?? subject).toWellFormed();
+}
+
+/** Throws a ProblemError for a key of a kind that OpenSSL does not know. */
+export function keyOf(certificate: X509Certificate): KeyObject {
+  try {
+    return certificate.publicKey;
+  } catch (error) {
+    throw new ProblemError(phrase("timestampKey", { name: nameOf(certificate) }), { cause: error });
+  }
 }
 
 /** Throws a ProblemError unless the certificate is one for time stamps only, and was valid at the time. */
@@ -73,7 +82,7 @@ export function findRoot(
         issuer.fingerprint256 !== one.fingerprint256 &&
         one.checkIssued(issuer) &&
         issuersBelow <= allowances.of(issuer) &&
-        one.verify(issuer.publicKey);
+        one.verify(keyOf(issuer));
       const itself = roots.find(({ fingerprint256 }) => fingerprint256 === one.fingerprint256);
       const root = itself ?? roots.find(canIssue);
       if (root !== undefined) {
@@ -90,7 +99,8 @@ export function findRoot(
 }
 
 /**
- * How many issuers a certificate allows below it; -1 if it may not issue others, or not at that time, or cannot be read. A server
+ * How many issuers a certificate allows below it; -1 if it may not issue others, or not at that time, or it
+ * or its key cannot be read. A server
  * may send large ones that all have issued each other, so each is read once.
  */
 class Allowances {
@@ -114,6 +124,7 @@ function readAllowance(issuer: X509Certificate, at: Date): number {
     const extensions = readExtensions(issuer);
     checkKnown(issuer, extensions);
     checkValid(issuer, at);
+    keyOf(issuer);
     return mayBeUsed(extensions, "certificateSigning") ? mostBelow(extensions) : -1;
   } catch (error) {
     if (error instanceof ProblemError) {

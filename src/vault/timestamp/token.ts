@@ -147,7 +147,7 @@ function readToken(contentInfo: Block): TimestampToken {
 
 function readInfo(der: Buffer): TimestampInfo {
   const [version, policy, imprint, serialNumber, at, ...more] = itemsOf(readDer(der));
-  if (integerOf(version) !== 1n || !(at instanceof GeneralizedTime)) {
+  if (integerOf(version) !== 1n) {
     throw wrongForm();
   }
   const [algorithm, hash] = itemsOf(imprint);
@@ -158,10 +158,31 @@ function readInfo(der: Buffer): TimestampInfo {
     imprintAlgorithm: algorithmOf(algorithm),
     imprint: octetsOf(hash),
     serialNumber: integerOf(serialNumber),
-    at: at.toDate(),
+    at: timeOf(at),
     accuracyMs: accuracy === undefined ? null : readAccuracyMs(itemsOf(accuracy)),
     nonce: nonce === undefined ? null : integerOf(nonce),
   };
+}
+
+/**
+ * A time as RFC 3161, section 2.4.2, writes it: in UTC, to the second or finer. The parser would make a date of others
+ * as well, so that a thirteenth month would be the first of the next year.
+ */
+function timeOf(block: Block | undefined): Date {
+  if (!(block instanceof GeneralizedTime)) {
+    throw wrongForm();
+  }
+  const text = Buffer.from(block.valueBlock.valueHexView).toString("latin1");
+  const [, seconds, fraction = ""] =
+    /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d+)?Z$/.exec(
+      text.replace(/^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)/, "$1-$2-$3T$4:$5:$6"),
+    ) ?? [];
+  const at = new Date(`${seconds}${fraction.slice(0, ".123".length)}Z`);
+  // A day that a month does not have becomes one of the next.
+  if (Number.isNaN(at.getTime()) || !at.toISOString().startsWith(`${seconds}`)) {
+    throw wrongForm();
+  }
+  return at;
 }
 
 /** Seconds, and with tags milliseconds and microseconds. */
@@ -173,7 +194,11 @@ function readAccuracyMs(parts: readonly Block[]): number {
     // The tag replaces that of the integer, so its bytes are read as they are.
     return block === undefined ? 0 : Number(`0x${encodingOf(block).subarray(2).toString("hex")}`);
   };
-  return whole + part(0) + part(1) / 1000;
+  const accuracyMs = whole + part(0) + part(1) / 1000;
+  if (!Number.isFinite(accuracyMs)) {
+    throw wrongForm();
+  }
+  return accuracyMs;
 }
 
 function readSigner(signerInfo: Block): Signer {

@@ -1,4 +1,5 @@
 import {
+  type KeyObject,
   type VerifyKeyObjectInput,
   type X509Certificate,
   constants,
@@ -6,7 +7,7 @@ import {
   verify as verifySignature,
 } from "node:crypto";
 import { ProblemError, phrase, verbatim } from "../../errors/interpolation.ts";
-import { checkSigner, findRoot, nameOf, readCertificate } from "./certificates.ts";
+import { checkSigner, findRoot, keyOf, nameOf, readCertificate } from "./certificates.ts";
 import { type Block, algorithmOf, itemsOf, octetsOf, oidOf, wrongForm } from "./der.ts";
 import { type Signer, type TimestampRequest, type TimestampToken, digests, readResponse } from "./token.ts";
 
@@ -82,7 +83,7 @@ export function verifyTimestamp(
   const certificates = token.certificates.map(readCertificate);
   const signer = findSigner(token.signer, [...certificates, ...roots]);
   checkContent(token);
-  checkSignature(token.signer, signer);
+  checkSignature(token.signer, keyOf(signer));
   checkSigner(signer, info.at);
   return {
     at: info.at,
@@ -132,7 +133,7 @@ function checkContent({ signedContent, signer }: TimestampToken): void {
 
 function checkSignature(
   { signatureAlgorithm, digestAlgorithm, signature, signedBytes }: Signer,
-  { publicKey: key }: X509Certificate,
+  key: KeyObject,
 ): void {
   const method = methods.get(signatureAlgorithm);
   if (method === undefined) {

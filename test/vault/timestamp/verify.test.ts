@@ -214,6 +214,37 @@ describe("time stamps: verification of what OpenSSL has signed", () => {
     }
   });
 
+  for (const [what, time] of [
+    ["a thirteenth month", "20201301000000Z"],
+    ["30 February", "20200230000000Z"],
+    ["hour 25", "20200101250000Z"],
+    ["a local time", "20200101000000+"],
+    ["words", "yesterday, 9:00"],
+  ] as const) {
+    it(`refuses ${what} as a time`, () => {
+      const response = fixture("rsa-sha256.tsr");
+      const at = response.indexOf(Buffer.from([0x18, time.length]), response.indexOf(request.sha256));
+      response.write(time, at + 2, "latin1");
+      const problem = problemOf(() => verifyTimestamp(response, request, roots));
+      assert.equal(problem, "it is not a time stamp as RFC 3161 defines it");
+    });
+  }
+
+  it("refuses a signer whose key is of an unknown kind, which names its certificate all the same", () => {
+    const response = fixture("rsa-sha256.tsr");
+    const signer = certificates("rsa")[0]?.raw ?? assert.fail();
+    const digest = createHash("sha256").update(signer).digest();
+    const [inResponse, named] = [response.indexOf(signer), response.indexOf(digest)];
+    assert.ok(inResponse > 0 && named > 0);
+    // rsaEncryption, whose last number becomes one that nothing has.
+    const kind = signer.indexOf(Buffer.from("06092a864886f70d010101", "hex"));
+    response.writeUInt8(0x63, inResponse + kind + 10);
+    const changed = response.subarray(inResponse, inResponse + signer.length);
+    createHash("sha256").update(changed).digest().copy(response, named);
+    const problem = problemOf(() => verifyTimestamp(response, request, roots));
+    assert.match(problem, /^the key of “.+” is of a kind that is not supported$/);
+  });
+
   for (const [what, response] of [
     [
       "a failure in 256 KB of bits",
