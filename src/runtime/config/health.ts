@@ -31,6 +31,12 @@ interface StatusEvent {
   readonly status?: NodeStatus;
 }
 
+interface NodeDefinition {
+  readonly id: string;
+  readonly type: string;
+  readonly z?: string;
+}
+
 /** Shorter intervals would be a burden for the peer. */
 const shortestIntervalMs = 1_000;
 
@@ -149,32 +155,35 @@ export class HealthWatch {
 
 /** Whether a deployed node uses this config node, or may when a message names it. */
 function isUsed(RED: NodeAPI, { id, type }: Node): boolean {
-  let isNamed = false;
   const from = `${type.replace("dimensioner-", "")}From`;
-  RED.nodes.eachNode((definition) => {
+  const mayName = (definition: object): boolean => {
     const given: unknown = Reflect.get(definition, from);
-    isNamed ||= typeof given === "string" && given !== "" && deployed(RED, definition.id) !== null;
-  });
-  return isNamed || Object.keys(usersOf(RED, id)).length > 0;
+    return typeof given === "string" && given !== "";
+  };
+  const users = { ...usersOf(RED, id), ...deployedOf(RED, mayName) };
+  return Object.keys(users).length > 0;
 }
 
 /** The nodes that use this config node; for a node inside a subflow, the instances of the subflow. */
 function usersOf(RED: NodeAPI, configId: string): Record<string, Node> {
-  const definitions: { readonly id: string; readonly type: string; readonly z?: string }[] = [];
+  return deployedOf(RED, (one) => one.id !== configId && Object.values(one).includes(configId));
+}
+
+/** The deployed nodes whose definition fits; for one inside a subflow, the instances of the subflow. */
+function deployedOf(RED: NodeAPI, fits: (definition: NodeDefinition) => boolean): Record<string, Node> {
+  const definitions: NodeDefinition[] = [];
   RED.nodes.eachNode((definition) => definitions.push(definition));
-  const users: Record<string, Node> = {};
-  const add = ({ id, z = "" }: { readonly id: string; readonly z?: string }): void => {
+  const found: Record<string, Node> = {};
+  const add = ({ id, z = "" }: NodeDefinition): void => {
     const node = deployed(RED, id);
     if (node !== null) {
-      users[id] = node;
+      found[id] = node;
       return;
     }
     definitions.filter(({ type }) => type === `subflow:${z}`).forEach(add);
   };
-  definitions
-    .filter((definition) => definition.id !== configId && Object.values(definition).includes(configId))
-    .forEach(add);
-  return users;
+  definitions.filter(fits).forEach(add);
+  return found;
 }
 
 export interface HealthCheckOptions {
