@@ -428,6 +428,11 @@ export const nodes = {
     text: "“__value__” is not a valid choice for the setting “__field__”. Choose one of these: __choices__.",
     hint: "Open the node, choose again and deploy.",
   },
+  inputContextSilent: {
+    code: "ERR_INPUT",
+    text: "__field__ could not be read: its context store did not answer within __seconds__ s. Nothing was sent.",
+    hint: "Check contextStorage in settings.js and the server behind it, then send the message again.",
+  },
   inputExpression: {
     code: "ERR_INPUT",
     text: "__field__ could not be evaluated: __problem__ Nothing was sent.",

@@ -4,6 +4,7 @@ import { type FieldName, field, phrase, verbatim } from "../../errors/interpolat
 import type { SentenceKey } from "../../errors/sentences.ts";
 import type { References } from "../../model/measurement.ts";
 import { decodeText } from "../../scan/read-code.ts";
+import { afterLimit } from "../../time/after-limit.ts";
 import { isKnown, migrate } from "../../properties/migrations.ts";
 import { type Operation, errorBeforeSending, show } from "../failure.ts";
 import { type Message, expressionProblem, readMessageProperty } from "../messages.ts";
@@ -66,11 +67,17 @@ export class ValueReader {
   }
 
   async #evaluate<T>(name: FieldName, value: string, type: string, as: (value: unknown) => T): Promise<T> {
+    let found: unknown;
     try {
-      return as(await evaluateProperty(this.#RED, this.#node, this.#msg, value, type));
+      found = await evaluateProperty(this.#RED, this.#node, this.#msg, value, type);
     } catch (error) {
       throw this.#badExpression(name, error);
     }
+    if (found === notAnswered) {
+      const values = { field: field(name), seconds: contextMs / 1_000 };
+      throw errorBeforeSending(this.#operation, "inputContextSilent", values);
+    }
+    return as(found);
   }
 
   #badExpression(name: FieldName, error: unknown): DimensionerError {
@@ -182,7 +189,14 @@ export function asText(value: unknown): string | undefined {
   }
 }
 
-/** Lets Node-RED evaluate a typed value: JSONata, an environment variable, a value of the flow or global context. */
+/** How long a context store may take; one that is not in this process may never answer. */
+const contextMs = 10_000;
+const notAnswered = Symbol("not answered");
+
+/**
+ * Lets Node-RED evaluate a typed value: JSONata, an environment variable, a value of the flow or global context.
+ * Resolves to `notAnswered` if a context store does not answer.
+ */
 function evaluateProperty(
   RED: NodeAPI,
   node: Node,
@@ -191,13 +205,20 @@ function evaluateProperty(
   type: string,
 ): Promise<unknown> {
   return new Promise((resolve, reject) => {
-    RED.util.evaluateNodeProperty(value, type, node, msg, (error, found: unknown) => {
-      if (error) {
-        reject(error);
-      } else {
-        resolve(found);
-      }
-    });
+    const stopTimer = afterLimit(contextMs, () => resolve(notAnswered));
+    try {
+      RED.util.evaluateNodeProperty(value, type, node, msg, (error, found: unknown) => {
+        stopTimer();
+        if (error) {
+          reject(error);
+        } else {
+          resolve(found);
+        }
+      });
+    } catch (error) {
+      stopTimer();
+      throw error;
+    }
   });
 }
 
