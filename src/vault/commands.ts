@@ -70,7 +70,7 @@ export async function pruneArchive(
     await refuseOtherPlace(place, database, { thread, isOwn: typeof folder !== "string" });
     const pruning = new Pruning(place, { before, database, thread, isDryRun: dryRun, signal });
     await watched("prune", pruning, { onProgress, signal }, take);
-    const leftoversKept = await pruneLeftovers(place, { ...options, thread }, take);
+    const leftoversKept = await pruneLeftovers(place, { ...options, database, thread }, take);
     const { leftover: leftovers, ...counts } = total;
     return { ...counts, leftovers, leftoversKept: place.files.kind === "s3" ? leftoversKept : null };
   } finally {
@@ -111,7 +111,7 @@ async function pruneLeftovers(
     leftoverAgeMs = dayMs,
     signal,
     thread,
-  }: PruneOptionsOfCommand & { readonly thread: ToolThread },
+  }: PruneOptionsOfCommand & { readonly database: string; readonly thread: ToolThread },
   take: (one: PrunedPackage) => Promise<void>,
 ): Promise<string | null> {
   if (place.files.kind === "folder") {

@@ -127,6 +127,12 @@ export class IndexReader {
     return found.length > 0;
   }
 
+  /** Whether an upload of a job is there, or was and is not removed yet. */
+  async isUpload(path: string): Promise<boolean> {
+    const { hasUploads } = this.#source;
+    return hasUploads && (await this.#select("SELECT 1 FROM uploads WHERE location = ?", [path])).length > 0;
+  }
+
   /** The rows of measurements with these keys, and of those that were given one of these transactions. */
   async measurements(keys: readonly string[], transactionIds: readonly string[]): Promise<readonly Row[]> {
     const marks = (values: readonly string[]): string => values.map(() => "?").join(", ");

@@ -199,15 +199,12 @@ async function reasonToKeep(
 
 interface LeftoverPruningOptions extends LeftoverOptions {
   /** The database of the store, or the folder that contains those of all stores that use the bucket. */
-  readonly database: string | undefined;
+  readonly database: string;
   /** Files are opened in it. */
   readonly thread: ToolThread;
 }
 
-/**
- * Removes what is left in a bucket and belongs to no package. Without a database, only what is left of deleted packages is
- * removed: it does not show from the bucket alone what else is needed.
- */
+/** Removes what is left in a bucket and belongs to no package. */
 export class LeftoverPruning {
   readonly #place: OpenedPlace;
   readonly #files: BucketFiles;
@@ -257,9 +254,7 @@ export class LeftoverPruning {
     const { database: given, isDryRun, thread } = this.#options;
     const { key, location } = this.#place;
     const databases: LeftoverDatabase[] = [];
-    for (const one of given === undefined
-      ? []
-      : await findDatabases(given, { key, name: location }, thread)) {
+    for (const one of await findDatabases(given, { key, name: location }, thread)) {
       const database = await openForTool(one, isDryRun === true ? "read" : "write", thread);
       opened.push(database);
       databases.push({ database, hasUploads: await hasUploads(one, database) });
@@ -383,8 +378,6 @@ const mostCandidates = 10_000;
 /** So many packages that no database lists are enough to know that not all databases were given. */
 const mostUnlisted = 1_000;
 
-const noDatabase =
-  "it may be a package that has lost its manifest, or be needed by an open job: only the store's database shows it. Specify it with --database";
 const otherDatabase =
   "there are packages here that no database lists: specify the databases of all stores with --database, or complete them with dimensioner rebuild";
 const manifestLost = "the database lists a package here whose manifest is missing: see dimensioner verify";
@@ -465,9 +458,6 @@ class ListedLeftovers {
   async #lookUp(): Promise<void> {
     const locations = this.#packages;
     this.#packages = [];
-    if (this.#rows.isEmpty) {
-      return;
-    }
     const known = await this.#rows.known(locations);
     for (const location of locations.filter((one) => !known.has(one))) {
       if (this.#unlisted.length === mostUnlisted) {
@@ -528,9 +518,6 @@ class ListedLeftovers {
 
   /** Why the databases cannot tell that something is needed by nobody; null if they can. */
   #reasonNotToTell(): string | null {
-    if (this.#rows.isEmpty) {
-      return noDatabase;
-    }
     return this.#unlisted.some((location) => this.#isHere(location)) ? otherDatabase : null;
   }
 
@@ -623,10 +610,6 @@ export class LeftoverRows {
 
   constructor(databases: readonly LeftoverDatabase[]) {
     this.#databases = databases;
-  }
-
-  get isEmpty(): boolean {
-    return this.#databases.length === 0;
   }
 
   /**

@@ -125,12 +125,6 @@ describe("archive: what is left in a bucket", () => {
         await archive.files.bucket.remove(`parcels/${first}/manifest.json`);
         const young = await archive.prune({ ...noPackages, leftoverAgeMs: 60_000 });
         assert.deepEqual(young.said, []);
-        const unknown = await archive.prune({ ...noPackages, database: undefined });
-        assert.deepEqual(
-          unknown.said,
-          [first, left, "x/aaaaaaaaaaaa"].map((path) => `kept ${path}`),
-        );
-        assert.match(unknown.reasons[left] ?? "", /Specify it with --database/);
         await placeAgain(second, "claims/bbbbbbbbbbbb");
         await archive.put(
           "claims/bbbbbbbbbbbb/manifest.json",

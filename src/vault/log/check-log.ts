@@ -19,6 +19,8 @@ export interface LogInDatabase {
   lines(from: number): AsyncGenerator<readonly LogLine[]>;
   /** Whether a job is about to note a package, or one that was killed would. */
   isKnown(one: { readonly job: string; readonly sha256: string; readonly path: string }): Promise<boolean>;
+  /** Whether an upload of a job is there, or was and is not removed yet. */
+  isUpload(path: string): Promise<boolean>;
 }
 
 interface LogChecks {
@@ -180,14 +182,20 @@ async function* checkUnknown(
   for await (const row of seen.pages(unknown)) {
     const [path, sha256, job] = [String(row["path"]), String(row["sha256"]), String(row["job"])];
     const [there] = await seen.select(
-      "SELECT path, sha256 FROM logged WHERE package_id = ? OR path = ? LIMIT 1",
-      [job, path],
+      "SELECT path, sha256 FROM logged WHERE package_id = ? OR path = ? ORDER BY path = ? DESC LIMIT 1",
+      [job, path, path],
     );
-    const isWaiting =
-      there === undefined && (await isAny(databases, (one) => one.isKnown({ job, sha256, path })));
-    if (isWaiting) {
-      waiting.push(path);
-    } else {
+    if (there === undefined) {
+      if (await isAny(databases, (one) => one.isKnown({ job, sha256, path }))) {
+        waiting.push(path);
+      } else {
+        yield explainUnknown(path, sha256, there);
+      }
+      continue;
+    }
+    // Where another upload has become the package of a job, a worker or a prune removes this one.
+    const isReplaced = there["path"] !== path && (await isAny(databases, (one) => one.isUpload(path)));
+    if (!isReplaced) {
       yield explainUnknown(path, sha256, there);
     }
   }
@@ -216,6 +224,10 @@ function explainUnknown(path: string, sha256: string, there: Row | undefined): F
   }
   if (there["sha256"] === sha256) {
     const problem = `the log has this package in ${String(there["path"])}: it was moved or copied`;
+    return { kind: "not-logged", path, problem };
+  }
+  if (String(there["path"]) !== path) {
+    const problem = `the log has another package of this job, in ${String(there["path"])}: somebody has put this one there`;
     return { kind: "not-logged", path, problem };
   }
   const problem = "the manifest is not the one that the log names: it is not the one that was archived";
