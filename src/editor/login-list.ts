@@ -26,7 +26,9 @@ export function loginList(form: Form, texts: Texts): void {
     ...rights.map((one) => $("<option>", { value: one }).text(texts(`right.${one}`))),
   );
   const add = button("plus", texts("login.add")).addClass("dimensioner-add-login");
-  const note = $("<div>", { class: "dimensioner-note", role: "status" }).text(texts("note.logins"));
+  const note = $("<div>", { class: "dimensioner-note", role: "status" }).text(
+    texts(readSaved(saved) === undefined ? "login.unreadable" : "note.logins"),
+  );
   const unfinished = $("<input>", { type: "hidden", id: unfinishedOf(saved.attr("id") ?? "") });
   place.append(
     $("<div>", { class: "dimensioner-new-login" }).append(name, password, right, add),
@@ -126,13 +128,21 @@ function textOf(field: JQuery): string {
 
 /** Reads the field itself: while another dialog lies over this one, the page has no field of its name. */
 function read(field: JQuery): readonly Login[] {
-  let saved: unknown;
-  try {
-    saved = JSON.parse(textOf(field));
-  } catch {
+  return readSaved(field) ?? [];
+}
+
+/** Undefined for what the runtime refuses as a whole, as after a flow file was edited by hand. */
+function readSaved(field: JQuery): readonly Login[] | undefined {
+  const text = textOf(field);
+  if (text === "") {
     return [];
   }
-  return Array.isArray(saved) ? saved.filter(isLogin) : [];
+  try {
+    const saved: unknown = JSON.parse(text);
+    return Array.isArray(saved) && saved.every(isLogin) ? saved : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function isLogin(value: unknown): value is Login {

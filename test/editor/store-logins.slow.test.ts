@@ -40,6 +40,23 @@ describe(`the logins in the dialog of a store, in Node-RED ${nodeRedMajor}`, () 
       assert.deepEqual(await faultsOfDialog(page), []);
     }));
 
+  it("are said to be unreadable where they are, and can be added again", () =>
+    editors.run(async ({ page }) => {
+      const login = `{"name":"Anna","right":"read"}`;
+      for (const saved of ["{", "{}", `[${login}]`]) {
+        await page.evaluate(`RED.nodes.node("store").credentials = { logins: ${JSON.stringify(saved)} }`);
+        await openConfigDialog(page, "store");
+        await page.getByText("The saved logins cannot be read, so nobody can log in.").waitFor();
+        await closeDialog(page, "cancel", "config");
+      }
+      await openConfigDialog(page, "store");
+      await add(page, "Anna");
+      await page.getByText("Anna was added.").waitFor();
+      assert.deepEqual(await namesIn(page), ["Anna (view)"]);
+      await closeDialog(page, "cancel", "config");
+      await page.evaluate(`delete RED.nodes.node("store").credentials`);
+    }));
+
   const add = async (page: Page, name: string): Promise<void> => {
     const place = page.locator(".dimensioner-new-login");
     await place.getByLabel("User name").fill(name);
