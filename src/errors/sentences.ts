@@ -518,6 +518,11 @@ export const nodes = {
     text: "The store's database has no open job __value__ any more: an older database was restored, or a standby server has taken over that had not received the job. Send the message again. Media that are nowhere else are kept.",
     hint: "Node-RED's log says where the media are.",
   },
+  packageTooLarge: {
+    code: "ERR_FILE",
+    text: "The package would have __count__ media and could not be read again, so it was not made. Nothing was deleted; the media stay with the job.",
+    hint: "Let the archive node take fewer media: name the content types that are needed, or send the media in several messages.",
+  },
   cancelledKept: {
     code: "ERR_CANCELLED",
     text: "The flow was stopped or redeployed before this was archived. The job is saved and continues automatically; do not send the message again.",

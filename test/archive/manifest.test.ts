@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { readManifest } from "../../src/vault/packages/manifest.ts";
+import { readManifest, writeManifest } from "../../src/vault/packages/manifest.ts";
 import { withFolder } from "../media/support.ts";
 import { intentOf, openArchive, pictureOf } from "./support.ts";
 
@@ -68,6 +68,22 @@ describe("archive: the manifest and its schema", () => {
     legalForTrade: "unknown",
     computed: true,
   };
+
+  it("is never written so that it could not be read again", async () => {
+    const [text = ""] = await manifests();
+    const content = readManifest(text) ?? assert.fail();
+    const [item = assert.fail()] = content.items;
+    const many = Array.from({ length: 5_000 }, (_, index) => ({ ...item, path: `${index}.jpg` }));
+    assert.equal(readManifest(writeManifest({ ...content, items: many }))?.items.length, 5_000);
+    const tooMany = { ...content, items: [...many, ...many, item] };
+    const long = { ...item, description: "a".repeat(4_000) };
+    for (const unreadable of [tooMany, { ...content, items: many.map(() => long) }]) {
+      assert.throws(() => writeManifest(unreadable), {
+        code: "ERR_FILE",
+        message: /could not be read again/,
+      });
+    }
+  });
 
   it("fit each other, whatever a manifest says", async () => {
     for (const text of await manifests()) {

@@ -1,6 +1,7 @@
 import * as v from "valibot";
+import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { listLimits, parseJson } from "../../model/parse-json.ts";
-import { measurementFileName, rawFileName } from "../archive-disk.ts";
+import { diskFacts, measurementFileName, rawFileName } from "../archive-disk.ts";
 import { billedSchema, itemSources, mediaRules, pictures, recordingSchema, scannedSchema } from "./intent.ts";
 
 /** A schema with what it means, for docs/manifest.schema.json, which is made from here (tools/write-docs). */
@@ -229,8 +230,13 @@ export function readManifest(text: string): Manifest | undefined {
   }
 }
 
+/** Throws ERR_FILE for a manifest that nobody could read: a package without one that can be read is lost. */
 export function writeManifest(content: Manifest): string {
-  return `${JSON.stringify(content, null, 2)}\n`;
+  const text = `${JSON.stringify(content, null, 2)}\n`;
+  if (Buffer.byteLength(text) > largestManifestBytes || readManifest(text) === undefined) {
+    throw new DimensionerError("packageTooLarge", diskFacts, { count: content.items.length });
+  }
+  return text;
 }
 
 /** All files that a manifest names. */
