@@ -10,7 +10,13 @@ import { layoutProblem } from "../../src/rules/names.ts";
 import { KnownOutputFolders } from "../../src/runtime/action/output.ts";
 import { type Job, serve } from "../../src/runtime/action/serve.ts";
 import { ValueReader, readSaved } from "../../src/runtime/action/values.ts";
-import { checkKept, readIntent, readMedia, readPart } from "../../src/runtime/archive/intent.ts";
+import {
+  checkKept,
+  readIntent,
+  readMedia,
+  readPart,
+  withOwnBytes,
+} from "../../src/runtime/archive/intent.ts";
 import {
   ArchiveMessages,
   isDeployed,
@@ -142,7 +148,7 @@ export default function (RED: NodeAPI): void {
       const values = new ValueReader(RED, this, msg, operation);
       readConcurrency(operation);
       readWarnAfter();
-      const media = readMedia(msg, operation);
+      const media = readMedia(msg, operation).map(withOwnBytes);
       const intent = await readIntent({
         RED,
         msg,

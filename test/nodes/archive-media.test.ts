@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pictureOf, readPackages, sha256Of } from "../archive/support.ts";
 import { withFolder } from "../media/support.ts";
@@ -58,6 +58,28 @@ describe("dimensioner-archive with the media on the message", () => {
         [undefined, null, true, "2026-11-02T10:00:00+01:00"],
       );
       assert.equal(suite.sim.requests.length, 0);
+    });
+  });
+
+  it("archives a Buffer as it was at one moment, whatever a flow writes into it meanwhile", async () => {
+    await withFolder(async (root) => {
+      const test = await suite.start(root, archive(root, { cloud: "", transactionId: "id" }));
+      for (const bytes of [200_000, 3_000_000]) {
+        const shared = Buffer.alloc(bytes, 0x80);
+        let round = 0;
+        const writing = setInterval(() => shared.fill(0x80 + (++round % 100)), 0);
+        const { error } = await test.start("node", { id: `m${bytes}`, payload: shared });
+        clearInterval(writing);
+        assert.equal(error, undefined);
+      }
+      const packages = [...(await readPackages(root))];
+      assert.equal(packages.length, 2);
+      for (const [path, { items }] of packages) {
+        const [item = assert.fail()] = items;
+        const content = await readFile(join(root, path, item.path));
+        assert.equal(sha256Of(content), item.sha256);
+        assert.ok(content.equals(Buffer.alloc(content.length, content[0])), "of one moment");
+      }
     });
   });
 

@@ -421,6 +421,15 @@ export function readMedia(msg: ArchiveInput, operation: Operation): GivenMedium[
   });
 }
 
+/**
+ * A medium whose bytes nobody else has: a flow may write into a Buffer that it has elsewhere too, between hashing and writing it. Node-RED
+ * gives a copy to all but the first of several nodes.
+ */
+export function withOwnBytes(medium: GivenMedium): GivenMedium {
+  const { content } = medium;
+  return content instanceof Uint8Array ? { ...medium, content: new Uint8Array(content) } : medium;
+}
+
 function mediumOf(given: unknown, msg: ArchiveInput, isOnly: boolean): GivenMedium | null {
   const ofMessage = {
     contentType: isOnly ? textOf(msg.contentType) : null,
