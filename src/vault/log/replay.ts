@@ -98,7 +98,7 @@ export class LogReplay {
   /** Whether a line is there in two ways, or is not the one that somebody else has. Lines that are not there are left out. */
   async differing(lines: readonly LogLine[]): Promise<readonly number[]> {
     const rows = await this.#tables.select(
-      `SELECT n FROM json_each(?) AS given JOIN lines ON store = ? AND n = given.value ->> 0
+      `SELECT n FROM json_each(?) AS given CROSS JOIN lines ON store = ? AND n = given.value ->> 0
         WHERE line <> given.value ->> 1 ORDER BY n`,
       [JSON.stringify(lines.map(({ n, line }) => [n, line])), this.store],
     );
