@@ -160,13 +160,16 @@ function isUsed(RED: NodeAPI, { id, type }: Node): boolean {
     const given: unknown = Reflect.get(definition, from);
     return typeof given === "string" && given !== "";
   };
-  const users = { ...usersOf(RED, id), ...deployedOf(RED, mayName) };
-  return Object.keys(users).length > 0;
+  return Object.keys(deployedOf(RED, (one) => names(one, id) || mayName(one))).length > 0;
 }
 
 /** The nodes that use this config node; for a node inside a subflow, the instances of the subflow. */
 function usersOf(RED: NodeAPI, configId: string): Record<string, Node> {
-  return deployedOf(RED, (one) => one.id !== configId && Object.values(one).includes(configId));
+  return deployedOf(RED, (one) => names(one, configId));
+}
+
+function names(definition: NodeDefinition, configId: string): boolean {
+  return definition.id !== configId && Object.values(definition).includes(configId);
 }
 
 /** The deployed nodes whose definition fits; for one inside a subflow, the instances of the subflow. */
