@@ -311,6 +311,14 @@ describe("archive: whoever may write to the folder and the database", () => {
   });
 
   describe("and gives away an export", () => {
+    /** Changes a manifest, and its hash in the line of the log. */
+    const forgeWithLine = async (folder: string): Promise<void> => {
+      const { before, after } = await forgePackage(join(folder, "packages"), paths[1] ?? "", (manifest) => {
+        manifest["device"] = "another device";
+      });
+      const log = join(folder, "proof", "log");
+      await writeFile(log, (await readFile(log, "utf8")).replace(before, after));
+    };
     const extracted = async (root: string, to: string): Promise<string> => {
       const { path } = await exportPackages(root, {
         database: databaseOf(root),
@@ -429,15 +437,7 @@ describe("archive: whoever may write to the folder and the database", () => {
       [
         "with the line of the log that fits to a forged manifest",
         async (folder) => {
-          const { before, after } = await forgePackage(
-            join(folder, "packages"),
-            paths[1] ?? "",
-            (manifest) => {
-              manifest["device"] = "another device";
-            },
-          );
-          const log = join(folder, "proof", "log");
-          await writeFile(log, (await readFile(log, "utf8")).replace(before, after));
+          await forgeWithLine(folder);
           await forgeSums(folder);
         },
         { sums: false, script: true, signed: false },
@@ -445,15 +445,7 @@ describe("archive: whoever may write to the folder and the database", () => {
       [
         "with checkpoints that fit to a forged line",
         async (folder) => {
-          const { before, after } = await forgePackage(
-            join(folder, "packages"),
-            paths[1] ?? "",
-            (manifest) => {
-              manifest["device"] = "another device";
-            },
-          );
-          const log = join(folder, "proof", "log");
-          await writeFile(log, (await readFile(log, "utf8")).replace(before, after));
+          await forgeWithLine(folder);
           for (const name of await readdir(join(folder, "proof"))) {
             const file = join(folder, "proof", name, "checkpoint");
             const text = await readFile(file, "utf8").catch(() => undefined);
