@@ -18,6 +18,31 @@ export interface Condition {
 /** A condition that holds. */
 export const always: Condition = { sql: "1 = 1", values: [] };
 
+/** The condition that all of these hold. */
+export function allOf(...conditions: readonly Condition[]): Condition {
+  return {
+    sql: [always.sql, ...conditions.map(({ sql }) => `(${sql})`)].join(" AND "),
+    values: conditions.flatMap(({ values }) => values),
+  };
+}
+
+/** The condition that another one does not hold. */
+export function not({ sql, values }: Condition): Condition {
+  return { sql: `NOT (${sql})`, values };
+}
+
+/** The condition that a column has one of these values: never, if there are none. */
+export function oneOf(column: string, values: readonly SqlValue[]): Condition {
+  return values.length === 0
+    ? { sql: "1 = 0", values }
+    : { sql: `${column} IN (${marksFor(values)})`, values };
+}
+
+/** A `?` for each of these values. */
+export function marksFor(values: readonly unknown[]): string {
+  return values.map(() => "?").join(", ");
+}
+
 /**
  * In a statement, the database's own time after a duration such as `60 seconds`, which is the value of its `?`: the clocks
  * of several computers differ.

@@ -8,6 +8,7 @@ import {
   type SqlValue,
   type Statement,
   skipLocked,
+  marksFor,
 } from "./database.ts";
 import { indexedText } from "./schema.ts";
 import { type Worker, endedWorkers } from "./worker-lease.ts";
@@ -316,7 +317,7 @@ const wasReceived = `(sent_at IS NOT NULL OR ${hasEarlier} = 0)`;
 
 /** Of those that were compared, which are the last. */
 function isNoneOf(recordIds: readonly number[]): string {
-  const list = recordIds.map(() => "?").join(", ");
+  const list = marksFor(recordIds);
   const isLater = recordIds.length < mostCompared ? "" : ` AND record_id > ${Math.min(...recordIds)}`;
   return recordIds.length === 0 ? "" : `${isLater} AND record_id NOT IN (${list})`;
 }

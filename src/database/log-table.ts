@@ -155,11 +155,8 @@ export class LogTable {
   }
 
   /** The lines from a number up to another one, which is not included. */
-  async lines(first: number, end: number): Promise<LogLine[]> {
-    const [rows = []] = await this.#database.transaction([
-      { sql: "SELECT n, line FROM log WHERE n >= ? AND n < ? ORDER BY n", values: [first, end] },
-    ]);
-    return rows.map(lineOf);
+  lines(first: number, end: number): Promise<LogLine[]> {
+    return linesBetween(this.#database, first, end);
   }
 
   /** To be called before the database is closed: fewer lines are put beside the packages again by the next process then. */
@@ -247,4 +244,16 @@ export function appendLines(writer: string, lines: readonly NewLine[]): Statemen
 /** Reads a row of the log. */
 export function lineOf(row: Row): LogLine {
   return { n: Number(row["n"]), line: String(row["line"]) };
+}
+
+/** The lines of a log in a database from a number up to another one, which is not included. */
+export async function linesBetween(
+  database: Pick<Database, "transaction">,
+  first: number,
+  end: number,
+): Promise<LogLine[]> {
+  const [rows = []] = await database.transaction([
+    { sql: "SELECT n, line FROM log WHERE n >= ? AND n < ? ORDER BY n", values: [first, end] },
+  ]);
+  return rows.map(lineOf);
 }

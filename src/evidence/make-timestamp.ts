@@ -4,7 +4,7 @@ import { DimensionerError } from "../errors/dimensioner-error.ts";
 import { sha256Of } from "../model/sha256.ts";
 import type { TimestampResult } from "../model/shapes.ts";
 import { asFileError, stateFolderName } from "../vault/archive-disk.ts";
-import { type Checkpoint, type LogEvent, entryOf, readEvent, writeCheckpoint } from "../vault/log/events.ts";
+import { type Checkpoint, type EventOf, entryOf, readEvent, writeCheckpoint } from "../vault/log/events.ts";
 import { LogTree } from "../vault/log/log-tree.ts";
 import { publishLeftLog, publishLog } from "../vault/log/open-log.ts";
 import {
@@ -37,7 +37,7 @@ export interface TimestampOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-type Stamped = LogEvent & { readonly what: "stamped" };
+type Stamped = EventOf<"stamped">;
 
 /**
  * Has a checkpoint of a store's log time-stamped, and keeps the time stamp beside the packages: it covers all lines of the log so far, and

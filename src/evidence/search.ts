@@ -2,11 +2,12 @@ import {
   type Condition,
   type Database,
   type Row,
-  type SqlValue,
   type Statement,
   fromPackagesWithTriples,
   hasSearchText,
   reachOfTriples,
+  allOf,
+  oneOf,
 } from "../database/database.ts";
 import { indexedText } from "../database/schema.ts";
 import type { Period } from "../rules/periods.ts";
@@ -146,7 +147,7 @@ async function lookUp(
   const only = conditionsOf(filter);
   const parts = columns.flatMap((column) =>
     spellings(value).map((spelled) => {
-      const where = allOf([{ sql: `${column} = ?`, values: [spelled] }, ...only]);
+      const where = allOf({ sql: `${column} = ?`, values: [spelled] }, ...only);
       return {
         sql: `SELECT indexed_order, archived_at FROM (SELECT indexed_order, archived_at FROM packages
           WHERE ${where.sql} ORDER BY archived_at DESC LIMIT ?) AS ranged`,
@@ -219,13 +220,13 @@ async function findNewest(
   // Sorting what another index finds could take much longer than going through the newest.
   const walked = indexed ? wanted.map(unindexed) : wanted;
   const walk = (range: readonly Condition[], most: number): Promise<readonly Row[]> => {
-    const where = allOf([...always, ...range, ...walked]);
+    const where = allOf(...always, ...range, ...walked);
     const sql = `SELECT * FROM packages WHERE ${where.sql} ${newestFirst}`;
     return select(database, { sql, values: [...where.values, most] });
   };
   /** The time of a package that has so many newer ones. */
   const timeBehind = async (newer: number, range: readonly Condition[] = []): Promise<string | undefined> => {
-    const where = allOf([...always, ...range]);
+    const where = allOf(...always, ...range);
     const sql = `SELECT archived_at FROM packages WHERE ${where.sql} ORDER BY archived_at DESC LIMIT 1 OFFSET ?`;
     const [row] = await select(database, { sql, values: [...where.values, newer] });
     return row === undefined ? undefined : String(row["archived_at"]);
@@ -242,7 +243,7 @@ async function findNewest(
     const parts = others.locations === undefined ? anyOf : [inLocations(others.locations)];
     const found = await database.transaction(
       parts.map((part) => {
-        const where = allOf([part, ...always, ...wanted]);
+        const where = allOf(part, ...always, ...wanted);
         const sql = `SELECT indexed_order, archived_at, package_id FROM packages WHERE ${where.sql} LIMIT ?`;
         return { sql, values: [...where.values, mostLocations + 1] };
       }),
@@ -261,7 +262,7 @@ async function findNewest(
     range: readonly Condition[],
   ): Promise<readonly Row[] | undefined> => {
     // By the index of times, PostgreSQL would find the whole month, too.
-    const where = allOf([...[...always, ...range].map(unindexed), ...wanted]);
+    const where = allOf(...[...always, ...range].map(unindexed), ...wanted);
     const sql = `SELECT indexed_order, archived_at, package_id ${fromPackagesWithTriples} AND ${where.sql} LIMIT ?`;
     const values = [[...triples, ...also].join(" "), ...where.values, mostSorted + 1];
     const found = await select(database, { sql, values });
@@ -369,13 +370,6 @@ function during({ from, to }: Period): Condition {
   return { sql: "archived_at >= ? AND archived_at < ?", values: [from, to] };
 }
 
-function allOf(conditions: readonly Condition[]): Condition {
-  return {
-    sql: ["1 = 1", ...conditions.map(({ sql }) => `(${sql})`)].join(" AND "),
-    values: conditions.flatMap(({ values }) => values),
-  };
-}
-
 function oneOfThese(conditions: readonly Condition[]): Condition {
   return {
     sql: conditions.map(({ sql }) => `(${sql})`).join(" OR "),
@@ -394,18 +388,11 @@ function conditionOf({ sides, weight }: SoughtSize): Condition {
   if (weight !== null) {
     parts.push(between("weight_g", weight));
   }
-  return allOf(parts);
+  return allOf(...parts);
 }
 
 function valuesOf({ from, to }: Range): number[] {
   return Array.from({ length: to - from + 1 }, (_, place) => from + place);
-}
-
-/** No value: never. */
-function oneOf(column: string, values: readonly SqlValue[]): Condition {
-  return values.length === 0
-    ? { sql: "1 = 0", values }
-    : { sql: `${column} IN (${values.map(() => "?").join(", ")})`, values };
 }
 
 function between(column: string, { from, to }: Range): Condition {

@@ -24,6 +24,7 @@ import {
   type Row,
   type SqlValue,
   type Statement,
+  oneOf,
 } from "../database/database.ts";
 import { markHandled, markUnhandled } from "../database/inbox.ts";
 import {
@@ -590,12 +591,12 @@ export class AbandonedJobs {
     this.#othersAtMs = performance.now();
     await this.#database.transaction([forgetIdleWorkers()]);
     const others = await this.#findOthers(node, isMine, most);
-    return others.length === 0 ? own : await this.#take(idIn(others), most);
+    return others.length === 0 ? own : await this.#take(oneOf("job_id", others), most);
   }
 
   /** Gives back jobs of this worker, or all of them: another one takes them at once. */
   async giveBack(ids?: readonly string[]): Promise<void> {
-    const which = ids === undefined ? { sql: "TRUE", values: [] } : idIn(ids);
+    const which = ids === undefined ? { sql: "TRUE", values: [] } : oneOf("job_id", ids);
     await this.#database.transaction([
       {
         sql: `UPDATE jobs SET worker_id = ? WHERE worker_id = ? AND ${isOpen} AND ${which.sql}`,
@@ -625,7 +626,7 @@ export class AbandonedJobs {
     if (rows.length === 0) {
       return { jobs: [], damaged: [] };
     }
-    const ids = idIn(rows.map(idOf));
+    const ids = oneOf("job_id", rows.map(idOf));
     const [media = []] = await this.#database.transaction([
       { sql: `SELECT * FROM job_media WHERE ${ids.sql} ORDER BY added_order`, values: ids.values },
     ]);
@@ -641,7 +642,10 @@ export class AbandonedJobs {
     const [open = []] = await this.#database.transaction([
       { sql: `SELECT job_id FROM jobs WHERE ${own.sql}`, values: own.values },
     ]);
-    const ids = idIn(open.map(idOf).filter((id) => !this.#isKnown(id)));
+    const ids = oneOf(
+      "job_id",
+      open.map(idOf).filter((id) => !this.#isKnown(id)),
+    );
     if (ids.values.length === 0) {
       return { mine: [], others: 0 };
     }
@@ -686,10 +690,6 @@ export class AbandonedJobs {
     }
     return found.slice(0, most);
   }
-}
-
-function idIn(ids: readonly string[]): Condition {
-  return { sql: `job_id IN (${ids.map(() => "?").join(", ")})`, values: ids };
 }
 
 function idOf(row: Row): string {

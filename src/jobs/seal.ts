@@ -2,13 +2,14 @@
  * Seals jobs into packages. A package is made in the work folder of its job and gets its name in one step; then the database notes it, with
  * its line in the log of the store, and the line is put beside the packages. Packages of different parcels are sealed at the same time.
  */
-import { type Database, type Statement, always } from "../database/database.ts";
+import { type Database, type Statement, allOf, always, not } from "../database/database.ts";
 import type { LogTable } from "../database/log-table.ts";
 import { isTaken, isUnknown } from "../database/own-jobs.ts";
 import { isRefused } from "../database/postgres-connection.ts";
 import { DimensionerError } from "../errors/dimensioner-error.ts";
 import { type ArchiveDisk, asFileError, diskFacts } from "../vault/archive-disk.ts";
-import { entryOf } from "../vault/log/events.ts";
+import { archivedEntry } from "../vault/log/events.ts";
+import { isLogged } from "../vault/log/log-state.ts";
 import { publishLog, readyLog } from "../vault/log/open-log.ts";
 import type { PlacedPackage, StoredItem } from "../vault/packages/intent.ts";
 import type { LeftOut, Manifest } from "../vault/packages/manifest.ts";
@@ -318,21 +319,13 @@ export class Sealing {
   }
 
   /** Adds the line of a package to the log, once: when the index has it. */
-  #lineOf({ path, sha256, manifest }: FoundPackage): readonly Statement[] {
-    const event = {
-      what: "archived",
-      at: new Date().toISOString(),
-      package: manifest.job,
-      path,
-      sha256,
-      archived: manifest.times.archived,
-      supplements: manifest.supplements?.sha256 ?? null,
-    } as const;
-    return this.#parts.log.append(entryOf(event), {
-      sql: `EXISTS (SELECT 1 FROM packages WHERE package_id = ? AND location = ? AND manifest_sha256 = ?)
-        AND NOT EXISTS (SELECT 1 FROM log WHERE package_id = ? AND what = 'archived')`,
-      values: [manifest.job, path, sha256, manifest.job],
-    });
+  #lineOf(found: FoundPackage): readonly Statement[] {
+    const { path, sha256, manifest } = found;
+    const isListed = {
+      sql: "EXISTS (SELECT 1 FROM packages WHERE package_id = ? AND location = ? AND manifest_sha256 = ?)",
+      values: [manifest.job, path, sha256],
+    };
+    return this.#parts.log.append(archivedEntry(found), allOf(isListed, not(isLogged(manifest.job))));
   }
 
   /** Notes the package of a job; returns false if it may not end with it. `known`: see PackagePlace. */

@@ -1,7 +1,7 @@
 import { readdir, realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import type { Database, Row, SqlValue } from "../database/database.ts";
+import { type Database, type Row, type SqlValue, marksFor } from "../database/database.ts";
 import { type LogLine, lineOf } from "../database/log-table.ts";
 import { isPostgresUrl, readPostgresUrl } from "../database/postgres-address.ts";
 import { noTablesError, schemaName } from "../database/postgres-connection.ts";
@@ -135,11 +135,10 @@ export class IndexReader {
 
   /** The rows of measurements with these keys, and of those that were given one of these transactions. */
   async measurements(keys: readonly string[], transactionIds: readonly string[]): Promise<readonly Row[]> {
-    const marks = (values: readonly string[]): string => values.map(() => "?").join(", ");
-    const ids = marks(transactionIds);
+    const ids = marksFor(transactionIds);
     return this.#select(
       `SELECT measurement_key, transaction_id, legacy_id FROM measurements
-        WHERE measurement_key IN (${marks(keys)}) OR transaction_id IN (${ids}) OR legacy_id IN (${ids})`,
+        WHERE measurement_key IN (${marksFor(keys)}) OR transaction_id IN (${ids}) OR legacy_id IN (${ids})`,
       [...keys, ...transactionIds, ...transactionIds],
     );
   }

@@ -1,5 +1,5 @@
 import { basename, dirname, join, posix } from "node:path";
-import type { Database, Row, SqlValue, Statement } from "../database/database.ts";
+import { type Database, type Row, type SqlValue, type Statement, marksFor } from "../database/database.ts";
 import { listOf, unfinished } from "../database/own-jobs.ts";
 import type { ToolThread } from "../database/tool-database.ts";
 import { isDimensionerError } from "../errors/dimensioner-error.ts";
@@ -670,7 +670,7 @@ export class LeftoverRows {
     const rows: Row[] = [];
     for (let first = 0; first < values.length; first += mostValues) {
       const some = values.slice(first, first + mostValues);
-      const marks = some.map(() => "?").join(", ");
+      const marks = marksFor(some);
       for (const { database, hasUploads } of this.#databases) {
         const statements: Statement[] = sqlOf(marks, hasUploads).map((sql) => ({ sql, values: some }));
         rows.push(...(await database.transaction(statements)).flat());

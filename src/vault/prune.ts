@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import { type Condition, type Database, type Row, type SqlValue, lockLog } from "../database/database.ts";
+import { type Database, type Row, type SqlValue, allOf, lockLog, not } from "../database/database.ts";
 import { LogTable } from "../database/log-table.ts";
 import type { ToolThread } from "../database/tool-database.ts";
 import { isDimensionerError } from "../errors/dimensioner-error.ts";
@@ -10,7 +10,7 @@ import { IndexReader, findDatabases, openForTool } from "./index-reader.ts";
 import { entryOf } from "./log/events.ts";
 import type { BucketFiles } from "./files/bucket-files.ts";
 import { removeLeftover } from "./leftovers.ts";
-import { isPruned, notHeld, prunedOf } from "./log/log-state.ts";
+import { isLogged, isPruned, notHeld, prunedOf } from "./log/log-state.ts";
 import { publishLeftLog, publishLog, readyLog } from "./log/open-log.ts";
 import type { OpenedPlace } from "./open-place.ts";
 import type { FoundManifest } from "./packages/package-files.ts";
@@ -231,11 +231,11 @@ export class Pruning {
     const lines = packages.flatMap(({ id, path, sha256, transactionId, family }) =>
       log.append(
         entryOf({ what: "pruned", at, package: id, path, sha256, transactionId, before }),
-        all(notHeld(family), isLogged(id), negated(isPruned(id))),
+        allOf(notHeld(family), isLogged(id), not(isPruned(id))),
       ),
     );
     const ask = packages.map(({ id, family }) => {
-      const { sql, values } = all(notHeld(family), this.#options.isDryRun ? isLogged(id) : isPruned(id));
+      const { sql, values } = allOf(notHeld(family), this.#options.isDryRun ? isLogged(id) : isPruned(id));
       return { sql: `SELECT CAST(? AS TEXT) AS id WHERE ${sql}`, values: [id, ...values] };
     });
     const rows = await database.transaction(this.#options.isDryRun ? ask : [lockLog, ...lines, ...ask]);
@@ -435,21 +435,5 @@ function dueOf(row: Row): Due {
     family: text(row["supplements_sha256"] ?? row["manifest_sha256"]),
     transactionId: row["transaction_id"] === null ? null : text(row["transaction_id"]),
     bytes: Number(row["bytes"]),
-  };
-}
-
-/** The condition that the log says of a package that it was archived. */
-function isLogged(id: string): Condition {
-  return { sql: "EXISTS (SELECT 1 FROM log WHERE package_id = ? AND what = 'archived')", values: [id] };
-}
-
-function negated({ sql, values }: Condition): Condition {
-  return { sql: `NOT (${sql})`, values };
-}
-
-function all(...conditions: readonly Condition[]): Condition {
-  return {
-    sql: conditions.map(({ sql }) => sql).join(" AND "),
-    values: conditions.flatMap(({ values }) => values),
   };
 }

@@ -1,7 +1,7 @@
 import { chown, link, lstat, open, realpath, rename, rm, stat } from "node:fs/promises";
 import { randomUUID } from "node:crypto";
 import { dirname, resolve } from "node:path";
-import { type Database, type Row, type Statement, lockLog } from "../database/database.ts";
+import { type Database, type Row, type Statement, lockLog, marksFor } from "../database/database.ts";
 import { LogTable, appendLines } from "../database/log-table.ts";
 import { isPostgresUrl, readPostgresUrl } from "../database/postgres-address.ts";
 import { PostgresDatabase } from "../database/postgres-database.ts";
@@ -18,7 +18,7 @@ import { diskFacts, exists, plainDisk } from "./archive-disk.ts";
 import type { FilesLocation } from "./files-location.ts";
 import { IndexReader, isFolder } from "./index-reader.ts";
 import { findLeftovers } from "./leftovers.ts";
-import { type LogEvent, entryOf, readEvent } from "./log/events.ts";
+import { type EventOf, archivedEntry, entryOf, readEvent } from "./log/events.ts";
 import { lastLines, logParts, storesWithLog } from "./log/log-files.ts";
 import { wasPruned } from "./log/log-state.ts";
 import { type OpenedLog, catchUp, publishLeftLog, putBack, readWholeLog } from "./log/open-log.ts";
@@ -443,7 +443,7 @@ interface Written {
 
 /** What the log says of a package. */
 interface Logged {
-  readonly archived: readonly (LogEvent & { readonly what: "archived" })[];
+  readonly archived: readonly EventOf<"archived">[];
   readonly isPruned: boolean;
 }
 
@@ -497,7 +497,7 @@ class IndexWriter {
       }
     }
     if (lines.length > 0) {
-      await database.transaction([lockLog, ...appendLines(newLogWriter, lines.map(lineOf))]);
+      await database.transaction([lockLog, ...appendLines(newLogWriter, lines.map(archivedEntry))]);
     }
     const refused = await this.#insert(listed);
     const isRefused = new Set(refused.map(({ path }) => path));
@@ -556,7 +556,7 @@ class IndexWriter {
   async #logged(packages: readonly WalkedPackage[]): Promise<ReadonlyMap<string, Logged>> {
     const [rows = []] = await this.#target.database.transaction([
       {
-        sql: `SELECT package_id, what, line FROM log WHERE package_id IN (${marks(packages)})
+        sql: `SELECT package_id, what, line FROM log WHERE package_id IN (${marksFor(packages)})
           AND what IN ('archived', 'pruned', 'kept') ORDER BY n`,
         values: packages.map(({ manifest }) => manifest.job),
       },
@@ -644,7 +644,7 @@ class IndexWriter {
     const keys = packages.flatMap(({ manifest }) => measurementOf(manifest)?.key ?? []);
     const [found = [], given = []] = await database.transaction([
       {
-        sql: `SELECT * FROM packages WHERE package_id IN (${marks(packages)}) OR location IN (${marks(packages)})`,
+        sql: `SELECT * FROM packages WHERE package_id IN (${marksFor(packages)}) OR location IN (${marksFor(packages)})`,
         values: [...packages.map(({ manifest }) => manifest.job), ...packages.map(({ path }) => path)],
       },
       ...(keys.length === 0
@@ -652,7 +652,7 @@ class IndexWriter {
         : [
             {
               sql: `SELECT measurement_key FROM measurements WHERE transaction_id IS NOT NULL
-                AND measurement_key IN (${marks(keys)})`,
+                AND measurement_key IN (${marksFor(keys)})`,
               values: keys,
             },
           ]),
@@ -681,27 +681,11 @@ function rowOf({ path, sha256, manifest }: WalkedPackage): ReturnType<typeof row
   return rowOfPackage(keysOfManifest(manifest), { path, sha256 }, manifest);
 }
 
-function marks(values: readonly unknown[]): string {
-  return values.map(() => "?").join(", ");
-}
-
 function isSame(expected: Row, found: Row | undefined): boolean {
   return (
     found !== undefined &&
     Object.entries(expected).every(([column, value]) => (found[column] ?? null) === value)
   );
-}
-
-function lineOf({ path, sha256, manifest }: WalkedPackage): ReturnType<typeof entryOf> {
-  return entryOf({
-    what: "archived",
-    at: new Date().toISOString(),
-    package: manifest.job,
-    path,
-    sha256,
-    archived: manifest.times.archived,
-    supplements: manifest.supplements?.sha256 ?? null,
-  });
 }
 
 /** So that no other measurement is given the package's transaction. */

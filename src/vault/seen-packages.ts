@@ -1,5 +1,5 @@
 import { tmpdir } from "node:os";
-import type { Row, SqlValue, Statement } from "../database/database.ts";
+import { type Row, type SqlValue, type Statement, marksFor } from "../database/database.ts";
 import { identity } from "../database/inbox.ts";
 import type { ToolDatabase, ToolThread } from "../database/tool-database.ts";
 import type { Finding, PackageFinding } from "../model/archive-reports.ts";
@@ -111,7 +111,7 @@ export class SeenPackages {
     };
     const columns = Object.keys(row);
     await this.#add({
-      sql: `INSERT OR IGNORE INTO seen (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`,
+      sql: `INSERT OR IGNORE INTO seen (${columns.join(", ")}) VALUES (${marksFor(columns)})`,
       values: Object.values(row),
     });
   }

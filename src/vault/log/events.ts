@@ -5,6 +5,7 @@
 import * as v from "valibot";
 import type { NewLine } from "../../database/log-table.ts";
 import { parseJson, recordLimits } from "../../model/parse-json.ts";
+import type { Manifest } from "../packages/manifest.ts";
 
 const text = v.string();
 const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
@@ -64,6 +65,28 @@ const logEvent = v.variant("what", [
 
 /** An event of a log. */
 export type LogEvent = v.InferOutput<typeof logEvent>;
+/** An event of one kind. */
+export type EventOf<What extends LogEvent["what"]> = LogEvent & { readonly what: What };
+
+/** A package with its manifest, as far as its line in the log says it. */
+interface Sealed {
+  readonly path: string;
+  readonly sha256: string;
+  readonly manifest: Pick<Manifest, "job" | "supplements" | "times">;
+}
+
+/** The line that says that a package was archived. */
+export function archivedEntry({ path, sha256: hash, manifest }: Sealed): NewLine {
+  return entryOf({
+    what: "archived",
+    at: new Date().toISOString(),
+    package: manifest.job,
+    path,
+    sha256: hash,
+    archived: manifest.times.archived,
+    supplements: manifest.supplements?.sha256 ?? null,
+  });
+}
 
 /** Writes an event as a line. */
 export function entryOf(event: LogEvent): NewLine {

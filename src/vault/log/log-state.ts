@@ -1,13 +1,13 @@
 /** What the log in a store's database says of packages at the moment. The last line about a package counts. */
-import type { Condition, Database } from "../../database/database.ts";
-import { type LogEvent, readEvent } from "./events.ts";
+import { type Condition, type Database, marksFor } from "../../database/database.ts";
+import { type EventOf, type LogEvent, readEvent } from "./events.ts";
 
 const idsAtOnce = 200;
 
 /** The line of a log that puts a package on hold. */
-export type HeldEvent = LogEvent & { readonly what: "held" };
+export type HeldEvent = EventOf<"held">;
 /** The line of a log that says that a package was deleted. */
-export type PrunedEvent = LogEvent & { readonly what: "pruned" };
+export type PrunedEvent = EventOf<"pruned">;
 
 type Reads = Pick<Database, "transaction">;
 
@@ -22,6 +22,14 @@ export function notHeld(family: string): Condition {
       WHERE (one.manifest_sha256 = ? OR one.supplements_sha256 = ?)
         AND (${last("one.package_id", "held", "released")}) = 'held')`,
     values: [family, family],
+  };
+}
+
+/** The condition that the log says of a package that it was archived. */
+export function isLogged(packageId: string): Condition {
+  return {
+    sql: "EXISTS (SELECT 1 FROM log WHERE package_id = ? AND what = 'archived')",
+    values: [packageId],
   };
 }
 
@@ -67,7 +75,7 @@ async function lastEvents<T>(
     const some = ids.slice(from, from + idsAtOnce);
     const [rows = []] = await database.transaction([
       {
-        sql: `SELECT ${by} AS sought, line FROM log WHERE ${by} IN (${some.map(() => "?").join(", ")})
+        sql: `SELECT ${by} AS sought, line FROM log WHERE ${by} IN (${marksFor(some)})
           AND what IN ('${kinds[0]}', '${kinds[1]}') ORDER BY n`,
         values: some,
       },

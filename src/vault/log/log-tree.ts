@@ -3,6 +3,7 @@
  * lines of a long log. They only save work: whoever has a checkpoint notices one that is wrong.
  */
 import type { Database } from "../../database/database.ts";
+import { linesBetween } from "../../database/log-table.ts";
 import { DimensionerError, isDimensionerError } from "../../errors/dimensioner-error.ts";
 import type { Checkpoint } from "./events.ts";
 import { GrowingTree, blockLines, inclusionPath, largestPowerBelow, leafHash, nodeHash } from "./tree.ts";
@@ -140,10 +141,8 @@ export class LogTree {
 
   /** The lines up to the first one that is missing. */
   async #linesFrom(start: number, end: number): Promise<string[]> {
-    const [rows = []] = await this.#database.transaction([
-      { sql: "SELECT n, line FROM log WHERE n >= ? AND n < ? ORDER BY n", values: [start, end] },
-    ]);
-    return rows.filter(({ n }, index) => Number(n) === start + index).map(({ line }) => String(line));
+    const lines = await linesBetween(this.#database, start, end);
+    return lines.filter(({ n }, index) => n === start + index).map(({ line }) => line);
   }
 }
 

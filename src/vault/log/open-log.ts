@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type Database, type Statement, lockLog } from "../../database/database.ts";
+import { type Database, type Statement, lockLog, marksFor } from "../../database/database.ts";
 import { type LogLine, type LogTable, lineOf } from "../../database/log-table.ts";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { packageVersion } from "../../package/package-files.ts";
@@ -135,7 +135,7 @@ async function linesIn(
   numbers: readonly number[],
 ): Promise<ReadonlyMap<number, string>> {
   const [rows = []] = await database.transaction([
-    { sql: `SELECT n, line FROM log WHERE n IN (${numbers.map(() => "?").join(", ")})`, values: numbers },
+    { sql: `SELECT n, line FROM log WHERE n IN (${marksFor(numbers)})`, values: numbers },
   ]);
   return new Map(rows.map(lineOf).map(({ n, line }) => [n, line]));
 }

@@ -3,7 +3,7 @@
  * It is read from the database at once and handed to a thread that reads the package, so all of it can be copied.
  */
 import type { X509Certificate } from "node:crypto";
-import type { Database, Row } from "../../database/database.ts";
+import { type Database, type Row, marksFor } from "../../database/database.ts";
 import type { CoveringTimestamp, PackageFinding } from "../../model/archive-reports.ts";
 import { sha256Of } from "../../model/sha256.ts";
 import type { ArchiveFiles } from "../files/archive-files.ts";
@@ -16,7 +16,7 @@ import {
   timestampsOf,
 } from "../timestamp-folder.ts";
 import type { VerifiedTimestamp } from "../timestamp/verify.ts";
-import { type LogEvent, readEvent } from "./events.ts";
+import { type EventOf, readEvent } from "./events.ts";
 import { LogTree } from "./log-tree.ts";
 import { leafHash, rootByPath } from "./tree.ts";
 
@@ -95,7 +95,7 @@ export async function provePackages(
   const lines = new Map<string, ProvenLine>();
   for (let from = 0; from < packages.length; from += atOnce) {
     const values = packages.slice(from, from + atOnce).map(({ id }) => id);
-    const marks = values.map(() => "?").join(", ");
+    const marks = marksFor(values);
     const [ofIndex = [], ofLog = []] = await source.database.transaction([
       { sql: `SELECT * FROM packages WHERE package_id IN (${marks})`, values },
       {
@@ -123,7 +123,7 @@ export async function provePackages(
   return proven;
 }
 
-type Stamped = LogEvent & { readonly what: "stamped" };
+type Stamped = EventOf<"stamped">;
 
 /** A time stamp that can be used, or why it cannot. */
 type Opened =

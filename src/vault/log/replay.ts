@@ -7,7 +7,7 @@ import type { LogLine } from "../../database/log-table.ts";
 import type { ToolDatabase } from "../../database/tool-database.ts";
 import type { Finding } from "../../model/archive-reports.ts";
 import type { ReadDisk } from "../archive-disk.ts";
-import { type LogEvent, readEvent } from "./events.ts";
+import { type EventOf, type LogEvent, readEvent } from "./events.ts";
 import { LogFilesReader, logParts } from "./log-files.ts";
 import { GrowingTree, leafHash } from "./tree.ts";
 
@@ -42,9 +42,9 @@ export interface ReplayedLog {
   readonly root: Buffer | undefined;
   /** The roots of the sizes that were asked for, as far as the log goes. */
   readonly roots: ReadonlyMap<number, Buffer>;
-  readonly stamped: readonly (LogEvent & { readonly what: "stamped" })[];
+  readonly stamped: readonly EventOf<"stamped">[];
   /** Packages that are on hold, with who holds them and why; by their ID. */
-  readonly held: ReadonlyMap<string, LogEvent & { readonly what: "held" }>;
+  readonly held: ReadonlyMap<string, EventOf<"held">>;
   /** How many packages were pruned and are not kept. */
   readonly pruned: number;
 }
@@ -111,7 +111,7 @@ export class LogReplay {
    */
   async *run(sizes: Iterable<number>): AsyncGenerator<Finding, ReplayedLog> {
     await this.#tables.transaction([{ sql: "DELETE FROM logged WHERE store = ?", values: [this.store] }]);
-    const stamped = await this.#stamped();
+    const stamped = await this.#eventsOf("stamped");
     const wanted = new Set([...sizes, ...stamped.map(({ size }) => size)]);
     const roots = new Map<number, Buffer>();
     const tree = new GrowingTree();
@@ -164,27 +164,20 @@ export class LogReplay {
     return { store: this.store, size: next, root, roots, stamped, held, pruned: Number(count?.["pruned"]) };
   }
 
-  async #stamped(): Promise<ReplayedLog["stamped"]> {
-    const rows = await this.#tables.select(
-      `SELECT line FROM lines WHERE store = ? AND line LIKE '%"what":"stamped"}' ORDER BY n`,
-      [this.store],
-    );
-    return rows.flatMap(({ line }) => {
-      const event = readEvent(String(line));
-      return event?.what === "stamped" ? [event] : [];
-    });
+  /** When the log was begun anew because it had been lost, each time. */
+  async lost(): Promise<readonly EventOf<"lost">[]> {
+    return this.#eventsOf("lost");
   }
 
-  /** When the log was begun anew because it had been lost, each time. */
-  async lost(): Promise<readonly (LogEvent & { readonly what: "lost" })[]> {
+  /** All events of a kind. The fields of a line are in the order of their names, and none of these has one after `what`. */
+  async #eventsOf<What extends "lost" | "stamped">(what: What): Promise<readonly EventOf<What>[]> {
     const rows = await this.#tables.select(
-      `SELECT line FROM lines WHERE store = ? AND line LIKE '%"what":"lost"}' ORDER BY n`,
-      [this.store],
+      "SELECT line FROM lines WHERE store = ? AND line LIKE ? ORDER BY n",
+      [this.store, `%"what":"${what}"}`],
     );
-    return rows.flatMap(({ line }) => {
-      const event = readEvent(String(line));
-      return event?.what === "lost" ? [event] : [];
-    });
+    return rows
+      .map(({ line }) => readEvent(String(line)))
+      .filter((event): event is EventOf<What> => event?.what === what);
   }
 
   /** The lines that were read, in their order. */
@@ -222,7 +215,7 @@ export class LogReplay {
 /** What a log says of its packages, line by line. */
 class State {
   /** By the ID of the package. */
-  readonly held = new Map<string, LogEvent & { readonly what: "held" }>();
+  readonly held = new Map<string, EventOf<"held">>();
   readonly #store: string;
   readonly #tables: Tables;
   #waiting: Statement[] = [];
@@ -276,7 +269,7 @@ class State {
     }
   }
 
-  async #prune(n: number, event: LogEvent & { readonly what: "pruned" }): Promise<readonly string[]> {
+  async #prune(n: number, event: EventOf<"pruned">): Promise<readonly string[]> {
     const found = await this.#find(event.package);
     if (found === undefined) {
       return [

@@ -1,4 +1,11 @@
-import { type Database, type Row, type SqlValue, type Statement, always } from "../../database/database.ts";
+import {
+  type Database,
+  type Row,
+  type SqlValue,
+  type Statement,
+  always,
+  marksFor,
+} from "../../database/database.ts";
 import { indexedText } from "../../database/schema.ts";
 import { type Mark, searchWords } from "../../rules/search-words.ts";
 import { indexedSize } from "./indexed-size.ts";
@@ -42,7 +49,7 @@ export class PackageIndex {
    * answered by an index; an OR over several columns would read the whole table.
    */
   async ofKeys(keys: readonly string[]): Promise<readonly IndexedPackage[]> {
-    const marks = keys.map(() => "?").join(", ");
+    const marks = marksFor(keys);
     const ofKeys = (column: string): string => `SELECT ${column} FROM packages WHERE job_key IN (${marks})
       UNION SELECT ${column} FROM packages WHERE measure_key IN (${marks})`;
     return this.#select(
@@ -128,7 +135,7 @@ export function rowOfPackage(
 /** Returns the statement that adds rows to the index, at least one, or replaces those of the same packages. */
 export function insertPackages(rows: readonly ReturnType<typeof rowOfPackage>[]): readonly Statement[] {
   const columns = Object.keys(rows[0] ?? {});
-  const marks = `(${columns.map(() => "?").join(", ")})`;
+  const marks = `(${marksFor(columns)})`;
   return [
     {
       sql: `INSERT INTO packages (${columns.join(", ")}) VALUES ${rows.map(() => marks).join(", ")}
@@ -170,7 +177,7 @@ export function indexPackage(
     },
     {
       sql: `INSERT INTO packages (${columns.join(", ")})
-        SELECT ${columns.map(() => "?").join(", ")} WHERE ${condition.sql}
+        SELECT ${marksFor(columns)} WHERE ${condition.sql}
         ON CONFLICT (package_id) DO UPDATE SET ${replacing(columns)}`,
       values: [...Object.values(row), ...condition.values],
     },

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { phrase } from "../../errors/interpolation.ts";
 import { fileError } from "../../media/disk.ts";
-import type { Condition, Database } from "../../database/database.ts";
+import { type Condition, type Database, allOf, marksFor } from "../../database/database.ts";
 import { filesKey, type BucketLocation } from "../files-location.ts";
 import type { Worker } from "../../database/worker-lease.ts";
 import { diskFacts, manifestFileName, type ArchiveDisk } from "../archive-disk.ts";
@@ -124,7 +124,7 @@ export class BucketPlace implements PackagePlace {
   note({ path, sha256, manifest }: FoundPackage, keys: IndexKeys, known: readonly string[]): NotedPackage {
     const { job } = manifest;
     return {
-      condition: all(isUploading(path), noOther(keys, [job, ...known])),
+      condition: allOf(isUploading(path), noOther(keys, [job, ...known])),
       statements: [
         ...indexPackage(keys, { path, sha256 }, manifest, {
           sql: "EXISTS (SELECT 1 FROM jobs WHERE job_id = ? AND location = ?)",
@@ -195,18 +195,10 @@ export class BucketPlace implements PackagePlace {
 /** No package with one of these keys but the known ones. */
 function noOther({ own, measure }: IndexKeys, known: readonly string[]): Condition {
   const keys = measure === null ? [own] : [own, measure];
-  const marks = (values: readonly string[]): string => values.map(() => "?").join(", ");
   return {
     sql: `NOT EXISTS (SELECT 1 FROM packages
-      WHERE (job_key IN (${marks(keys)}) OR measure_key IN (${marks(keys)}))
-        AND package_id NOT IN (${marks(known)}))`,
+      WHERE (job_key IN (${marksFor(keys)}) OR measure_key IN (${marksFor(keys)}))
+        AND package_id NOT IN (${marksFor(known)}))`,
     values: [...keys, ...keys, ...known],
-  };
-}
-
-function all(...conditions: readonly Condition[]): Condition {
-  return {
-    sql: conditions.map(({ sql }) => sql).join(" AND "),
-    values: conditions.flatMap(({ values }) => values),
   };
 }
