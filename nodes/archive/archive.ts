@@ -132,6 +132,20 @@ export default function (RED: NodeAPI): void {
       isMine: isOurs,
       onResumed: resume,
       onResumeError: (error) => showFailure(error),
+      onAway: (error) => {
+        if (error !== undefined) {
+          if (status.open === 0) {
+            showFailure(error);
+          }
+          heldUp.cannotOpen(error, "packagesAway");
+          return;
+        }
+        heldUp.opened();
+        if (showsFailure) {
+          showsFailure = false;
+          this.status({});
+        }
+      },
       onFindings: ({ movedAside, damagedJobs, unknownMedia }) => {
         movedAside.forEach((path) => this.warn(status.say("movedAside", { path })));
         damagedJobs.forEach((id) => this.warn(status.say("damagedJob", { id })));

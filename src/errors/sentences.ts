@@ -376,6 +376,30 @@ const files = {
     hint: "__path__",
     retryable: true,
   },
+  folderEmptied: {
+    code: "ERR_FILE",
+    text: "The folder __path__ is there, but the log of this store is not in it. Mount its share or disk. If the log was deleted, run dimensioner rebuild.",
+    hint: "__path__",
+    retryable: true,
+  },
+  packagesUnknown: {
+    code: "ERR_FILE",
+    text: "Whether __path__ has a package of this parcel already is not known yet. This is checked again automatically.",
+    hint: "__path__",
+    retryable: true,
+  },
+  spoolFull: {
+    code: "ERR_FILE",
+    text: "__path__ has __what__ that could not be brought to __name__ yet, and takes no more than __limit__. Make __name__ reachable again; everything else happens automatically.",
+    hint: "__path__",
+    retryable: true,
+  },
+  spoolReserve: {
+    code: "ERR_FILE",
+    text: "The disk of __path__ has only __what__ left, and __limit__ of it stay free. Free some space, or make __name__ reachable again: what waits for it is on this disk.",
+    hint: "__path__",
+    retryable: true,
+  },
   fileNotFolder: {
     code: "ERR_FILE",
     text: "__path__ is not a folder. Choose a folder to save files in.",

@@ -9,6 +9,7 @@ import {
   allOf,
   oneOf,
 } from "../database/database.ts";
+import { isOpen } from "../database/own-jobs.ts";
 import { indexedText } from "../database/schema.ts";
 import type { Period } from "../rules/periods.ts";
 import {
@@ -25,6 +26,7 @@ import {
 } from "../rules/search-words.ts";
 import { lengthNames, weightNames } from "../rules/units.ts";
 import { grams, millimetres } from "../vault/packages/indexed-size.ts";
+import { readIntent } from "../vault/packages/intent.ts";
 import { type IndexedPackage, readIndexed } from "../vault/packages/package-index.ts";
 
 /**
@@ -424,6 +426,51 @@ export async function listDevices(database: Pick<Database, "transaction">): Prom
     after = device;
   }
   return devices;
+}
+
+/** A package that has everything, and is not where the packages are yet. */
+export interface Undelivered {
+  readonly transactionReference: string | null;
+  readonly transactionId: string | null;
+  /** When its message was accepted (ISO 8601, UTC). */
+  readonly acceptedAtUtc: string;
+}
+
+/** A package takes no longer than this on its way, unless something holds it up. */
+const onItsWayMs = 10_000;
+const mostUndelivered = 5;
+
+/**
+ * The packages that are held up on their way to where the packages are, because that is away, full or refuses them: the oldest ones whose
+ * references or numbers have all words of a text, and how many there are of them.
+ */
+export async function findUndelivered(
+  database: Pick<Database, "transaction">,
+  text: string,
+): Promise<{ readonly packages: readonly Undelivered[]; readonly count: number }> {
+  const rows = await select(database, {
+    sql: `SELECT transaction_id, accepted_at, intent, intent_sha256 FROM jobs
+      WHERE ${isOpen} AND state = 'sealing' AND changed_at < ? ORDER BY accepted_at`,
+    values: [new Date(Date.now() - onItsWayMs).toISOString()],
+  });
+  const words = wordsOf(text);
+  const found = rows.flatMap((row): Undelivered[] => {
+    const references = readIntent(row)?.references;
+    const id = row["transaction_id"];
+    const transactionId = typeof id === "string" ? id : null;
+    const own = [transactionId, ...Object.values(references ?? {})].flatMap((one) => wordsOf(one ?? ""));
+    const isSought = words.every((word) => own.some((one) => one.includes(word)));
+    return isSought
+      ? [
+          {
+            transactionReference: references?.transactionReference ?? null,
+            transactionId,
+            acceptedAtUtc: String(row["accepted_at"]),
+          },
+        ]
+      : [];
+  });
+  return { packages: found.slice(0, mostUndelivered), count: found.length };
 }
 
 const mostSuggested = 4;

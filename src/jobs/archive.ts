@@ -50,7 +50,14 @@ import type { Job, JobNode, RunningJob, Withdrawal } from "./job.ts";
 import { Sealing } from "./seal.ts";
 import { KeyTurns } from "./semaphore.ts";
 import { TransactionFinder } from "./transactions.ts";
-import { WorkFolders, tidyEndedWorkers, tidyWork } from "./work-folder.ts";
+import {
+  type SpoolLimits,
+  SpoolRoom,
+  WorkFolders,
+  spoolLimits,
+  tidyEndedWorkers,
+  tidyWork,
+} from "./work-folder.ts";
 
 interface Shared {
   readonly files: StoreFiles;
@@ -73,6 +80,7 @@ interface ArchivesOptions {
   readonly disk?: ArchiveDisk;
   readonly openPackages?: typeof openPackages;
   readonly limits?: OpenJobLimits;
+  readonly spool?: SpoolLimits;
   readonly settleMs?: number;
 }
 
@@ -151,13 +159,13 @@ export class Archives {
     }
     const lease = await store.lease();
     try {
-      const { disk, openPackages: open = openPackages, limits, settleMs } = this.#options;
-      const folder = files.kind === "folder" ? files.path : files.workFolder;
-      const packages = await open(files, lease, disk ?? guardedDisk(folder));
+      const { disk, openPackages: open = openPackages, limits, spool, settleMs } = this.#options;
+      const packages = await open(files, lease, (folder) => disk ?? guardedDisk(folder));
       try {
         return await Archive.open(packages, lease, {
           databaseName: databaseName(location),
           limits,
+          spool,
           settleMs,
         });
       } catch (error) {
@@ -337,32 +345,49 @@ export class Archive {
       /** The database as messages name it. */
       readonly databaseName: string;
       readonly limits?: OpenJobLimits | undefined;
+      readonly spool?: SpoolLimits | undefined;
       /** See TransactionFinder. */
       readonly settleMs?: number | undefined;
     },
   ): Promise<{ archive: Archive; findings: OpeningFindings }> {
-    const { folder, disk, place, staged } = packages;
+    const { folder, disk, place, staged, mounted } = packages;
     const { database, worker, arrivals, log } = lease;
     const index = new PackageIndex(database);
-    const last = await index.last();
     const aside = await openAside(packages);
     const work = new WorkFolders(join(folder, stateFolderName), worker, disk);
     const jobs = new JobTable(database, worker.id);
     const sealing = new Sealing({ place, disk, work, jobs, log, database, index });
     const finder = new TransactionFinder({ database, arrivals, settleMs: options.settleMs });
-    const store = { folder, disk, work, jobs, sealing, finder, staged, aside };
-    const archive = new Archive(packages, lease, store, options.limits ?? openJobLimits);
+    const usedBytes = (): number => archive.spooledBytes;
+    const rules = { packages: place.files.name, limits: options.spool ?? spoolLimits, usedBytes };
+    const isSpool = mounted !== null || place.files.kind === "s3";
+    const room = isSpool ? new SpoolRoom({ folder, disk }, rules) : null;
+    const store = { folder, disk, work, jobs, sealing, finder, room, staged, aside };
+    const archive: Archive = new Archive(packages, lease, store, options.limits ?? openJobLimits);
     try {
-      const claiming = { databaseName: options.databaseName, workFolder: work.claimed, last };
-      while (!(await claimPlace(packages, lease, claiming))) {
-        // Another worker has noted its place since this one has read where it was.
+      const claiming = { databaseName: options.databaseName, workFolder: work.claimed };
+      const claim = async (): Promise<void> => {
+        const last = await index.last();
+        while (!(await claimPlace(packages, lease, { ...claiming, last }))) {
+          // Another worker has noted its place since this one has read where it was.
+        }
+      };
+      const beginLog = (): Promise<void> => openLog({ table: log, files: place.files }, database, worker.id);
+      if (mounted === null) {
+        await claim();
+        await beginLog().catch(unlessAway);
+      } else {
+        // It may be away, or not answer for long: the jobs collect meanwhile.
+        mounted.beforeUse(async () => {
+          await claim();
+          await beginLog();
+        });
       }
-      await openLog({ table: log, files: place.files }, database, worker.id).catch(unlessAway);
       await work.prepare();
       const earlier = new EarlierJobs(database, worker.id);
       const unfinished = await earlier.unfinished();
       const open = unfinished.jobs.map(asJob);
-      await sealing.recoverAll(open);
+      await sealing.recoverAll(open, mounted === null);
       open.forEach((job) => archive.#take(job));
       const own = worker.isAlone
         ? new Set([...open.map(({ id }) => id), ...unfinished.damaged])
@@ -381,10 +406,6 @@ export class Archive {
     }
   }
 
-  get folder(): string {
-    return this.store.folder;
-  }
-
   get jobs(): JobTable {
     return this.store.jobs;
   }
@@ -393,9 +414,34 @@ export class Archive {
     return this.store.work;
   }
 
-  /** The folders of archived files on this computer's disk. */
+  /** The folders of archived files on a disk. */
   get savedFolders(): readonly string[] {
-    return this.#packages.place.files.kind === "folder" ? [this.folder] : [];
+    const { files } = this.#packages.place;
+    return files.kind === "folder" ? [files.root] : [];
+  }
+
+  /** How much the open jobs have stored. */
+  get spooledBytes(): number {
+    let sum = 0;
+    for (const { items, unnoted } of this.#known.values()) {
+      for (const { bytes } of items.values()) {
+        sum += bytes;
+      }
+      for (const { bytes } of unnoted.values()) {
+        sum += bytes;
+      }
+    }
+    return sum;
+  }
+
+  /** Whether the folder of packages may be away while the archive is open. */
+  get mayBeAway(): boolean {
+    return this.#packages.mounted !== null;
+  }
+
+  /** Rejects with ERR_FILE or ERR_STORE unless packages can be delivered to their folder. */
+  async demandPackages(): Promise<void> {
+    await this.#packages.mounted?.demandClaimed();
   }
 
   /** Whether no other process can work on the jobs of the store. */
@@ -785,7 +831,7 @@ function unlessAway(error: unknown): void {
  */
 async function claimPlace(
   { place, disk }: Pick<OpenedPackages, "disk" | "place">,
-  { database, worker }: Pick<DatabaseLease, "database" | "worker">,
+  { database, worker, log }: Pick<DatabaseLease, "database" | "log" | "worker">,
   {
     databaseName: name,
     workFolder,
@@ -800,7 +846,8 @@ async function claimPlace(
   },
 ): Promise<boolean> {
   const facts = { surface: "store", operation: "archive" } as const;
-  const { files, key } = place;
+  const { files } = place;
+  const key = await place.key();
   const [stores = [], open = [], others = []] = await database.transaction([
     { sql: "SELECT folder FROM store" },
     { sql: `SELECT job_id FROM jobs WHERE ${isOpen} LIMIT 1` },
@@ -830,6 +877,7 @@ async function claimPlace(
       value: files.name,
     });
   }
+  await files.beginLog(log.store);
   const [noted = []] = await database.transaction([
     {
       sql: "UPDATE store SET folder = ? WHERE coalesce(folder, '') = ? RETURNING folder",

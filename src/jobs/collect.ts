@@ -35,7 +35,7 @@ import {
 } from "./job-rows.ts";
 import type { Sealing } from "./seal.ts";
 import { type TransactionFinder, unfindable } from "./transactions.ts";
-import { type WorkFolders, readNotes, removeNote, writeNote } from "./work-folder.ts";
+import { type SpoolRoom, type WorkFolders, readNotes, removeNote, writeNote } from "./work-folder.ts";
 
 /** The store of jobs, as the work on them uses it. */
 export interface JobStore {
@@ -48,6 +48,8 @@ export interface JobStore {
   readonly sealing: Sealing;
   /** Finds the transactions of local measurements. */
   readonly finder: TransactionFinder;
+  /** Null if the work folders are beside the packages: then a full disk says so itself. */
+  readonly room: SpoolRoom | null;
   /** Null if no other worker can finish a job of this one without them. */
   readonly staged: StagedMedia | null;
   /** Null if the media of failed jobs stay on this computer. */
@@ -227,13 +229,18 @@ export async function findTransaction(
   }
 }
 
-/** Searches for the packages of the same measurement. Rejects with ERR_FILE or ERR_STORE. */
+/**
+ * Searches for the packages of the same measurement. While what has them does not answer, everything is collected. Rejects with ERR_STORE if
+ * the database does not answer.
+ */
 export async function findPackages(
   { job, seen, store }: Pick<CollectingJob, "job" | "seen" | "store">,
   onDamaged: (path: string) => void,
 ): Promise<void> {
-  const { packages } = await store.sealing.find(keysOfJob(job), job.answer, onDamaged);
-  seen.packages = packages;
+  const found = await store.sealing.findIfThere(keysOfJob(job), job.answer, onDamaged);
+  const isAway = "away" in found;
+  seen.packages = isAway ? undefined : found.packages;
+  seen.away = isAway ? found.away : undefined;
 }
 
 /** Lists the transaction's media, and notes the list in the running job. */
@@ -521,6 +528,7 @@ export async function storeItem(
 ): Promise<StoredItem> {
   const about = { operation: diskFacts.operation, ...transfer };
   throwIfAborted(about);
+  await store.room?.demand();
   const { base, ...own } = facts;
   const { disk } = store;
   const folder = store.work.of(jobId);

@@ -33,6 +33,8 @@ export class CollectedMedia {
   notFound: NotFound | undefined;
   /** The packages that an earlier job for the same measurement has made; undefined until they were searched for. */
   packages: Packages | undefined;
+  /** Why these could not be searched for. */
+  away: DimensionerError | undefined;
   /** Content ids of videos of another parcel that the cloud announced with another type. */
   otherParcels: ReadonlySet<string> = none;
   /** The cloud's error if it does not know the transaction (yet). */

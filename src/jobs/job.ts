@@ -183,6 +183,8 @@ export class RunningJob implements CollectingJob, Waiting {
   #timer: NodeJS.Timeout | undefined;
   /** Whether something has arrived since the last round began. */
   #hasNews = false;
+  /** Whether it has all that it will archive, unless something arrives. */
+  #isCollected = false;
   /** The number of failures in a row. */
   #failures = 0;
   #isUnwanted = false;
@@ -237,6 +239,11 @@ export class RunningJob implements CollectingJob, Waiting {
     return this.#unchecked.promise;
   }
 
+  /** Whether its package is only held up on its way to where the packages are. */
+  get isUndelivered(): boolean {
+    return this.state === "trouble" && (this.#isCollected || this.job.state === "sealing");
+  }
+
   /** Aborts when the job is stopped, with the reason. It exists only while it is used, because it takes more memory than the job. */
   get signal(): AbortSignal {
     if (this.#stopping === undefined) {
@@ -269,6 +276,13 @@ export class RunningJob implements CollectingJob, Waiting {
   wake(): void {
     this.#hasNews = true;
     if (this.#pause !== undefined) {
+      this.go();
+    }
+  }
+
+  /** Tries again at once what has failed. */
+  retry(): void {
+    if (this.#pause === "failure") {
       this.go();
     }
   }
@@ -336,9 +350,11 @@ export class RunningJob implements CollectingJob, Waiting {
             this.#settle({ archived: before });
             return;
           }
-          for (;;) {
+          // What was collected and could not be delivered is not asked for again, unless something has arrived.
+          while (!this.#isCollected || this.#hasNews) {
             // A round: the device, the webhook's records and the cloud are each asked once for what is missing.
             this.#throwIfStopped();
+            this.#isCollected = false;
             this.#hasNews = false;
             seen.failure = undefined;
             if (isToCollect(this)) {
@@ -363,8 +379,12 @@ export class RunningJob implements CollectingJob, Waiting {
                 await this.#ask(node.downloading, () => downloadMedia(this, node.cloud(job)));
               }
             }
+            if (seen.away !== undefined) {
+              await findPackages(this, node.onDamaged);
+            }
             const pause = this.#pauseForMissing();
             if (pause === null) {
+              this.#isCollected = true;
               break;
             }
             // A record may have arrived after the database was asked.
@@ -455,6 +475,10 @@ export class RunningJob implements CollectingJob, Waiting {
     const leftToWaitMs = Math.max(0, job.intent.waitMs - job.waitedMs, seen.notFound?.settlesInMs ?? 0);
     const leftMs = isMissing ? leftToWaitMs : leftToSettleMs(seen);
     const isOver = isMissing && (leftMs === 0 || !canGrow(seen, missing));
+    if (isOver && seen.away !== undefined) {
+      // What is missing may be in a package that cannot be read now.
+      throw seen.away;
+    }
     if (isOver) {
       this.#refuseIncomplete(missing);
     }
@@ -481,7 +505,9 @@ export class RunningJob implements CollectingJob, Waiting {
   #pauseAfterFailure(error: unknown): number | null {
     const { job, store, node } = this;
     const { intent, sinceMs } = job;
-    const leftMs = intent.giveUpMs === 0 ? Infinity : sinceMs + intent.giveUpMs - performance.now();
+    // What is whole waits for as long as it takes.
+    const hasNoEnd = intent.giveUpMs === 0 || this.#isCollected || job.state === "sealing";
+    const leftMs = hasNoEnd ? Infinity : sinceMs + intent.giveUpMs - performance.now();
     if (!isRetryableJob(error) || leftMs <= 0) {
       const isOfMedia = isDimensionerError(error) && isRetryableJob(error) && !notOfTheMedia.has(error.code);
       if (!isOfMedia || intent.onIncomplete === "error" || !hasContent(job)) {

@@ -134,7 +134,8 @@ export class JobRunner {
     if (atWork?.running) {
       return await this.#repeat(intent, atWork.running);
     }
-    const { packages, hasOther } = await sealing.find(keys, answer, onDamaged);
+    const found = await sealing.findIfThere(keys, answer, onDamaged);
+    const { packages, hasOther } = "away" in found ? { packages: [], hasOther: false } : found;
     const [first] = packages;
     const manifests = packages.map(({ manifest }) => manifest);
     const asked = withRecording(intent, manifests);
@@ -159,7 +160,7 @@ export class JobRunner {
     this.#closing.signal.throwIfAborted();
     const given = { node: this.#id, key, intent, answer, items: new Map() };
     const job = await this.#archive.accept(randomUUID(), given);
-    return new Submission(this.#run(job, { packages }), { owner: this });
+    return new Submission(this.#run(job, "away" in found ? {} : { packages }), { owner: this });
   }
 
   /** The jobs of a key that a message can join: no node has them, or one works on them. */

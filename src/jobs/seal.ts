@@ -6,7 +6,7 @@ import { type Database, type Statement, allOf, always, not } from "../database/d
 import type { LogTable } from "../database/log-table.ts";
 import { isTaken, isUnknown } from "../database/own-jobs.ts";
 import { isRefused } from "../database/postgres-connection.ts";
-import { DimensionerError } from "../errors/dimensioner-error.ts";
+import { DimensionerError, isDimensionerError } from "../errors/dimensioner-error.ts";
 import { type ArchiveDisk, asFileError, diskFacts } from "../vault/archive-disk.ts";
 import { archivedEntry } from "../vault/log/events.ts";
 import { isLogged } from "../vault/log/log-state.ts";
@@ -81,6 +81,14 @@ export class Sealing {
   readonly #keys = new KeyTurns();
   /** By the IDs of their jobs, in the order in which they got their names. */
   readonly #unsettled = new Map<string, Unsettled>();
+  /**
+   * Jobs of an earlier process that may have placed a package, by their IDs, with the reason why that is not known yet: undefined if it was
+   * not looked for.
+   */
+  readonly #unrecovered = new Map<
+    string,
+    { readonly job: OpenJob; readonly error: DimensionerError | undefined }
+  >();
 
   constructor(parts: SealingParts) {
     this.#parts = parts;
@@ -92,8 +100,38 @@ export class Sealing {
    * one is reported, and stays as it is. Rejects with ERR_FILE or ERR_STORE.
    */
   async find(keys: readonly string[], answer: Answer, onDamaged: (path: string) => void): Promise<Existing> {
-    const { index } = this.#parts;
-    const rows = keys.length === 0 ? [] : await index.ofKeys(keys);
+    return await this.#findIn(await this.#rowsOf(keys), answer, onDamaged);
+  }
+
+  /**
+   * The same for a job that is still collecting, which what has the packages does not hold up: while it does not answer, returns why. They
+   * are looked for again before the job is sealed. Rejects with ERR_STORE if the database does not answer.
+   */
+  async findIfThere(
+    keys: readonly string[],
+    answer: Answer,
+    onDamaged: (path: string) => void,
+  ): Promise<Existing | { readonly away: DimensionerError }> {
+    const rows = await this.#rowsOf(keys);
+    try {
+      return await this.#findIn(rows, answer, onDamaged);
+    } catch (error) {
+      if (!isDimensionerError(error)) {
+        throw error;
+      }
+      return { away: error };
+    }
+  }
+
+  async #rowsOf(keys: readonly string[]): Promise<readonly IndexedPackage[]> {
+    return keys.length === 0 ? [] : await this.#parts.index.ofKeys(keys);
+  }
+
+  async #findIn(
+    rows: readonly IndexedPackage[],
+    answer: Answer,
+    onDamaged: (path: string) => void,
+  ): Promise<Existing> {
     const known = rows.map(({ id }) => id);
     let hasOther = false;
     for (const first of rows.filter(({ supplements }) => supplements === null)) {
@@ -145,6 +183,7 @@ export class Sealing {
       const sealed = await this.#close(job);
       job.items = sealed.items;
       const archived = await this.#keys.run(keysOfWhole(job), async () => {
+        this.#demandRecovered(job);
         await this.#settleFor(job);
         const { packages, known } = await this.find(keysOfWhole(job), job.answer, onDamaged);
         // The index has a package of this very job if the database has forgotten that the job was sealed, as one does that was restored
@@ -226,8 +265,6 @@ export class Sealing {
         items.map(({ path }) => path),
       );
       const written = await this.#writer.writeMeasurement(from, texts);
-      const files = [...items.map(sealedItem), ...written.map(withType)];
-      const prepared = await place.prepare({ job: id, folder: from, parts: intent.folder, files });
       const { manifest, file } = await this.#writer.writeManifest(from, {
         job: id,
         store: log.store,
@@ -248,7 +285,17 @@ export class Sealing {
       const keyOf = (one: Manifest): string => keysOfManifest(one).own;
       const isSame = (there: Manifest): boolean => hasAll(there, manifest);
       const same = { key: keyOf(manifest), keyOf, isSame };
-      const placed = await prepared.place(withType(file), same, maybePlaced);
+      const placed = await place.place(
+        {
+          job: id,
+          folder: from,
+          parts: intent.folder,
+          files: [...items.map(sealedItem), ...written.map(withType)],
+          manifest: withType(file),
+        },
+        same,
+        maybePlaced,
+      );
       if ("manifest" in placed) {
         this.#unsettled.delete(id);
         return await this.#endWith(job, this.existing(placed, [placed], placed.manifest.complete));
@@ -279,6 +326,17 @@ export class Sealing {
         if (!isTaken(error) && !isUnknown(error)) {
           throw error;
         }
+      }
+    }
+  }
+
+  /** Rejects while it is not known whether an earlier process has made a package of the same parcel: its job tries to find out by itself. */
+  #demandRecovered(job: OpenJob): void {
+    const keys = new Set(this.#unrecovered.size === 0 ? [] : keysOfWhole(job));
+    for (const { job: other, error } of this.#unrecovered.values()) {
+      if (other.id !== job.id && keysOfWhole(other).some((key) => keys.has(key))) {
+        const { name } = this.#parts.place.files;
+        throw error ?? new DimensionerError("packagesUnknown", diskFacts, { path: name });
       }
     }
   }
@@ -366,13 +424,25 @@ export class Sealing {
     if (this.#unsettled.get(job)?.isRefused === true) {
       this.#unsettled.delete(job);
     }
+    this.#unrecovered.delete(job);
   }
 
-  /** Finds the packages that were being placed when the process ended. A job whose package the database refuses tries again by itself. */
-  async recoverAll(jobs: readonly OpenJob[]): Promise<void> {
+  /**
+   * Finds the packages that were being placed when the process ended, if what has the packages is asked now. A job for which that fails
+   * tries again by itself, and those of the same parcel wait for it.
+   */
+  async recoverAll(jobs: readonly OpenJob[], asksNow: boolean): Promise<void> {
     for (const job of jobs) {
       if (job.state === "sealing") {
-        await this.recover(job).catch(asRefusal);
+        this.#unrecovered.set(job.id, { job, error: undefined });
+        if (asksNow) {
+          await this.recover(job).catch((error: unknown) => {
+            if (!isDimensionerError(error)) {
+              throw error;
+            }
+            this.#unrecovered.set(job.id, { job, error });
+          });
+        }
       }
     }
   }
@@ -405,6 +475,12 @@ export class Sealing {
 
   /** Finds the package of a job that is resumed after a restart or a failure, if it has its name already; otherwise opens the job again. */
   async recover(job: OpenJob): Promise<Archived | undefined> {
+    const archived = await this.#recover(job);
+    this.#unrecovered.delete(job.id);
+    return archived;
+  }
+
+  async #recover(job: OpenJob): Promise<Archived | undefined> {
     const { place, work, jobs } = this.#parts;
     await this.#keys.run(keysOfWhole(job), () => this.#settleFor(job));
     if (job.placed !== null) {

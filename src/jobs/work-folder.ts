@@ -5,6 +5,9 @@
 import { basename, dirname, join } from "node:path";
 import * as v from "valibot";
 import type { Worker } from "../database/worker-lease.ts";
+import { DimensionerError } from "../errors/dimensioner-error.ts";
+import { type Phrase, phrase } from "../errors/interpolation.ts";
+import { spaceOf } from "../media/disk-guard.ts";
 import { systemCode } from "../media/disk.ts";
 import { syncFolder } from "../media/place-file.ts";
 import { parseJson, recordLimits } from "../model/parse-json.ts";
@@ -28,8 +31,8 @@ const mediaName = "media";
 const packageName = "package";
 
 /**
- * The folders of the media of unfinished packages. They are in the store's folder, so that a rename can move them to
- * their place, and separate from those of any other worker and store with the same folder.
+ * The folders of the media of unfinished packages. They are in the folder of packages, so that a rename can move them to their place, or
+ * in a spool on the disk of Node-RED, and separate from those of any other worker and store with the same folder.
  *
  * A job's media are in `media`. Sealing moves exactly those that the manifest names into `package`; a file that is not
  * named can never get into a package.
@@ -268,6 +271,61 @@ export class WorkFolders {
   #jobFolder(jobId: string): string {
     return join(this.root, jobId);
   }
+}
+
+/** How much may wait on the disk of Node-RED until the packages are where they belong. */
+export interface SpoolLimits {
+  readonly bytes: number;
+  /** So much stays free for everything else on that disk, but no more than a twentieth of it. */
+  readonly freeBytes: number;
+}
+
+export const spoolLimits: SpoolLimits = { bytes: 64_000_000_000, freeBytes: 1_000_000_000 };
+
+/** The room in a spool: media that are not where the packages are yet must not fill the disk of Node-RED. */
+export class SpoolRoom {
+  readonly #spool: { readonly folder: string; readonly disk: ArchiveDisk };
+  readonly #packages: string;
+  readonly #limits: SpoolLimits;
+  readonly #usedBytes: () => number;
+
+  /** `packages`: where these are, for people. `usedBytes`: how much the open jobs have. */
+  constructor(
+    spool: { readonly folder: string; readonly disk: ArchiveDisk },
+    {
+      packages,
+      limits,
+      usedBytes,
+    }: { readonly packages: string; readonly limits: SpoolLimits; readonly usedBytes: () => number },
+  ) {
+    this.#spool = spool;
+    this.#packages = packages;
+    this.#limits = limits;
+    this.#usedBytes = usedBytes;
+  }
+
+  /** Throws ERR_FILE if nothing more may be stored now. */
+  async demand(): Promise<void> {
+    const { folder, disk } = this.#spool;
+    const { bytes, freeBytes } = this.#limits;
+    const values = { path: folder, name: this.#packages };
+    const used = this.#usedBytes();
+    if (used >= bytes) {
+      const [what, limit] = [megabytes(used), megabytes(bytes)];
+      throw new DimensionerError("spoolFull", diskFacts, { ...values, what, limit });
+    }
+    // A disk that does not tell its space says itself when it is full.
+    const space = await spaceOf(folder, disk).catch(() => undefined);
+    const least = Math.min(freeBytes, (space?.totalBytes ?? 0) / 20);
+    if (space !== undefined && space.freeBytes < least) {
+      const [what, limit] = [megabytes(space.freeBytes), megabytes(least)];
+      throw new DimensionerError("spoolReserve", diskFacts, { ...values, what, limit });
+    }
+  }
+}
+
+function megabytes(bytes: number): Phrase {
+  return phrase("megabytes", { count: Math.round(bytes / 1e6) });
 }
 
 /** The folder of a job in the work folders of a worker. */

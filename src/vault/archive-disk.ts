@@ -6,7 +6,8 @@ import { phrase, ProblemError, problemOf } from "../errors/interpolation.ts";
 import { diskError, fileError, systemCode, type Disk, type TransferFacts } from "../media/disk.ts";
 
 /** The functions of node:fs/promises that the archive uses. Tests pass another one that is slow or fails. */
-export type ArchiveDisk = Disk & Pick<typeof fsPromises, "opendir" | "readlink" | "rmdir" | "utimes">;
+export type ArchiveDisk = Disk &
+  Pick<typeof fsPromises, "opendir" | "readlink" | "rmdir" | "statfs" | "utimes">;
 
 /** What reading a package asks of an open file. */
 export interface ReadFile {

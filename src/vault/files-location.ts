@@ -9,6 +9,11 @@ export interface FolderLocation {
   readonly kind: "folder";
   /** It was not checked whether it exists: it may be a share that is not mounted. */
   readonly path: string;
+  /**
+   * A folder of this computer, in an existing one, for what is not a package yet while the packages are on another disk, which may be
+   * away. Undefined: it is always beside the packages.
+   */
+  readonly workFolder?: string | undefined;
 }
 
 export interface BucketLocation {

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { basename, dirname, join, resolve, sep } from "node:path";
 import { DimensionerError } from "../errors/dimensioner-error.ts";
 import { systemCode } from "../media/disk.ts";
@@ -12,22 +12,26 @@ import {
   plainDisk,
   removeTree,
   stateFolderName,
-  writeWhole,
 } from "./archive-disk.ts";
 import type { CopiedPackage, CopyTarget, NotPut } from "./copy-target.ts";
 import { FolderFiles } from "./files/folder-files.ts";
-import { type FoundFile, hashFile, openPlain } from "./packages/package-files.ts";
+import { copyPlain } from "./files/copy-plain.ts";
+import { hashFile } from "./packages/package-files.ts";
 import { isLeftOut } from "./walk.ts";
 
 /** In the archive's own folder: what is being copied. */
 const copyingName = "copying";
-const blockBytes = 1024 * 1024;
 const dayMs = 24 * 3_600_000;
 
 /** A folder to which packages are copied, such as one on another disk or on a server. */
 export class FolderCopy implements CopyTarget {
   readonly files: FolderFiles;
   readonly #root: string;
+  readonly #disks = {
+    source: plainDisk,
+    target: plainDisk,
+    written: <T>(work: () => Promise<T>): Promise<T> => this.#written(work),
+  };
 
   private constructor(root: string) {
     this.#root = root;
@@ -109,7 +113,7 @@ export class FolderCopy implements CopyTarget {
     return await this.#staged(async (staging) => {
       await this.#written(() => plainDisk.mkdir(staging));
       for (const file of [...files, { ...manifest, path: manifestFileName }]) {
-        const problem = await this.#write(join(folder, file.path), join(staging, file.path), file);
+        const problem = await copyPlain(join(folder, file.path), join(staging, file.path), file, this.#disks);
         if (problem !== undefined) {
           return { what: problem, path: file.path };
         }
@@ -138,7 +142,7 @@ export class FolderCopy implements CopyTarget {
     expected: Parameters<CopyTarget["putFile"]>[2],
   ): Promise<NotPut["what"] | undefined> {
     return await this.#staged(async (staging) => {
-      const problem = await this.#write(path, staging, expected);
+      const problem = await copyPlain(path, staging, expected, this.#disks);
       if (problem === undefined) {
         await this.#written(async () => {
           const parent = await this.#makeParents(location);
@@ -185,42 +189,6 @@ export class FolderCopy implements CopyTarget {
       }
     }
     return at;
-  }
-
-  /** Writes a copy of a file, and syncs it. */
-  async #write(from: string, to: string, expected: FoundFile): Promise<"changed" | "missing" | undefined> {
-    const source = await openPlain(from, plainDisk);
-    if (source === undefined) {
-      return "missing";
-    }
-    try {
-      const target = await this.#written(() => plainDisk.open(to, "wx"));
-      try {
-        const hash = createHash("sha256");
-        const block = Buffer.allocUnsafe(Math.min(expected.bytes + 1, blockBytes));
-        let bytes = 0;
-        for (;;) {
-          const { bytesRead } = await source.read(block, 0, block.length, bytes);
-          if (bytesRead === 0) {
-            break;
-          }
-          const read = block.subarray(0, bytesRead);
-          hash.update(read);
-          const at = bytes;
-          await this.#written(() => writeWhole(target, read, at));
-          bytes += bytesRead;
-          if (bytes > expected.bytes) {
-            return "changed";
-          }
-        }
-        await this.#written(() => target.sync());
-        return bytes === expected.bytes && hash.digest("hex") === expected.sha256 ? undefined : "changed";
-      } finally {
-        await target.close();
-      }
-    } finally {
-      await source.close();
-    }
   }
 
   /** A copy that cannot be written ends the run; a file that cannot be read does not. */

@@ -39,7 +39,7 @@ describe("archive: media of a failed job of several workers with a bucket", () =
     submission.messageSent(await rejectsWith(submission.end(), "ERR_MEDIA_INCOMPLETE", "mediaIncomplete"));
     await until(() => warnings.length > 0, "it says where they are");
     await close();
-    await rm(archive.folder, { recursive: true });
+    await rm(archive.store.folder, { recursive: true });
     return { job, warnings };
   }
 

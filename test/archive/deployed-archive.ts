@@ -30,6 +30,7 @@ export class DeployedArchive {
         void this.take(async () => submission);
       },
       onResumeError: () => undefined,
+      onAway: () => undefined,
       onFindings: () => undefined,
     });
   }

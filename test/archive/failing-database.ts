@@ -160,9 +160,9 @@ class FailingDatabaseRun {
     if (this.#objects === undefined) {
       return await openPackages(...given);
     }
-    const [, lease, disk] = given;
+    const [, lease, diskOf] = given;
     const bucket = new ScheduledBucket(this.#objects, this.#scheduler, { hasEnded: false });
-    return inBucket(bucket, this.#root, { ...lease, disk });
+    return inBucket(bucket, this.#root, { ...lease, disk: diskOf(this.#root) });
   }
 
   /** Runs a process that is closed when all jobs are accepted. Returns the messages that are not part of a job. */

@@ -1,16 +1,22 @@
 /**
  * A process of its own that runs archive jobs until it is killed: goes on with what is open, then takes the jobs it is
- * given. Arguments: root, origin of the cloud, the new jobs with commas between. Prints "open", "accepted <id>" and
+ * given. Arguments: root, origin of the cloud, the new jobs with commas between, and for packages that may be away the folder of Node-RED.
+ * Prints "open", "accepted <id>" and
  * "reported <id> <whether it was there before> <whether it was resumed>", and "done" when nothing is left.
  */
 import { CloudClient } from "../../src/cloud/client.ts";
 import { Archives } from "../../src/jobs/archive.ts";
 import type { Submission } from "../../src/jobs/runner.ts";
+import { storeOfKills } from "./store.ts";
 import { intentOf, openArchive, pictureOf } from "./support.ts";
 
-const [root = "", origin = "", list = ""] = process.argv.slice(2);
+const [root = "", origin = "", list = "", home] = process.argv.slice(2);
 const client = new CloudClient({ baseUrl: origin, token: "simulator", timeoutMs: 5_000 });
-const { runner, close } = await openArchive(root, client, { archives: new Archives(), concurrency: 4 });
+const { runner, close } = await openArchive(root, client, {
+  archives: new Archives(),
+  concurrency: 4,
+  store: storeOfKills(root, home),
+});
 console.log("open");
 
 async function finish(submission: Submission, given?: string): Promise<void> {

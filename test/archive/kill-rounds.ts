@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { mkdir, rename } from "node:fs/promises";
+import { join } from "node:path";
 import { startSimulator } from "../../src/simulator/index.ts";
 import { withFolder } from "../media/support.ts";
 import { bundle, bundleVerb, runChild, startChild } from "./processes.ts";
@@ -11,7 +13,7 @@ import {
   sha256Of,
   workFolders,
 } from "./support.ts";
-import { databaseOf } from "./store.ts";
+import { databaseOf, storeOfKills } from "./store.ts";
 
 /** What became of a run that was killed again and again. */
 export interface KillReport {
@@ -25,9 +27,14 @@ const messageJobs = 10;
 
 /**
  * 50 jobs in a process that is killed at a random moment, and started again, so many times. In the end every package is
- * whole, there is one for each job and nothing else, and every job was reported.
+ * whole, there is one for each job and nothing else, and every job was reported. `otherDisk`: a folder on another disk than the temporary
+ * one, for packages that are away in each third round.
  */
-export async function killAgainAndAgain(kills: number, seed: number): Promise<KillReport> {
+export async function killAgainAndAgain(
+  kills: number,
+  seed: number,
+  otherDisk?: string,
+): Promise<KillReport> {
   const random = randomOf(seed);
   const script = await bundle("test/archive/jobs-child.ts");
   const sim = await startSimulator();
@@ -54,11 +61,13 @@ export async function killAgainAndAgain(kills: number, seed: number): Promise<Ki
       expected.set(id, [0, 1].map((part) => sha256Of(pictureOf(`${id} ${part}`))).sort());
       ids.push(id);
     }
-    await withFolder(async (root) => {
-      report = await run(root, sim.cloud.origin, script, ids, { kills, random });
-      await check(root, expected);
+    await withFolder(async (home) => {
+      const [root, away] = otherDisk === undefined ? [home] : [join(otherDisk, "packages"), home];
+      await mkdir(root, { recursive: true });
+      report = await run({ root, home: away }, sim.cloud.origin, script, ids, { kills, random });
+      await check(root, away, expected);
       const client = clientOf(sim);
-      const again = await openArchive(root, client);
+      const again = await openArchive(root, client, { store: storeOfKills(root, away) });
       assert.deepEqual([...again.runner.resume(() => true)], [], "a job was not closed");
       for (const id of ids.filter((one) => one.startsWith("cloud"))) {
         const submission = await again.runner.submit(intentOf(id, { origin: client.peer.origin }));
@@ -67,7 +76,11 @@ export async function killAgainAndAgain(kills: number, seed: number): Promise<Ki
       await again.close();
       await client.close();
       const verify = await bundleVerb("verify");
-      const verified = await runChild(verify, [root, "--database", databaseOf(root)]);
+      const verified = await runChild(verify, [
+        root,
+        "--database",
+        away === undefined ? databaseOf(root) : join(away, "store.sqlite"),
+      ]);
       assert.equal(verified.code, 0, verified.stdout);
     });
   } finally {
@@ -78,7 +91,7 @@ export async function killAgainAndAgain(kills: number, seed: number): Promise<Ki
 }
 
 async function run(
-  root: string,
+  { root, home }: { readonly root: string; readonly home: string | undefined },
   origin: string,
   script: string,
   ids: readonly string[],
@@ -109,7 +122,13 @@ async function run(
     const upTo = Math.ceil((ids.length * (round + 1)) / kills);
     const due = ids.slice(0, upTo).filter((id) => !accepted.has(id));
     const isAccepted = new Promise<void>((resolve) => (onAccepted = resolve));
-    const child = startChild(script, [root, origin, due.join(",")], onLine);
+    const isAway = home !== undefined && round % 3 === 2;
+    await (isAway ? rename(root, `${root}-away`) : undefined);
+    const child = startChild(
+      script,
+      [root, origin, due.join(","), ...(home === undefined ? [] : [home])],
+      onLine,
+    );
     const opened = await child.nextLine();
     assert.equal(opened, "open");
     if (round % 2 === 1 && due.length > 0) {
@@ -118,9 +137,14 @@ async function run(
     }
     await new Promise((resolve) => setTimeout(resolve, random() * 60));
     await child.kill();
+    await (isAway ? rename(`${root}-away`, root) : undefined);
   }
   const due = ids.filter((id) => !accepted.has(id));
-  const last = startChild(script, [root, origin, due.join(",")], onLine);
+  const last = startChild(
+    script,
+    [root, origin, due.join(","), ...(home === undefined ? [] : [home])],
+    onLine,
+  );
   while ((await last.nextLine()) !== "done") {}
   await last.ended;
   assert.deepEqual(
@@ -131,7 +155,11 @@ async function run(
   return { kills, reports, resumed };
 }
 
-async function check(root: string, expected: ReadonlyMap<string, readonly string[]>): Promise<void> {
+async function check(
+  root: string,
+  home: string | undefined,
+  expected: ReadonlyMap<string, readonly string[]>,
+): Promise<void> {
   const packages = [...(await readPackages(root)).values()];
   const found = packages.map(({ transactionId }) => transactionId).sort();
   assert.deepEqual(found, [...expected.keys()].sort(), "one package for each job");
@@ -140,7 +168,7 @@ async function check(root: string, expected: ReadonlyMap<string, readonly string
     assert.deepEqual(hashes, expected.get(transactionId ?? ""), String(transactionId));
     assert.ok(complete);
   }
-  assert.deepEqual(await workFolders(root), []);
+  assert.deepEqual(await workFolders(home === undefined ? root : join(home, "spool")), []);
 }
 
 /** Repeats with the same seed. */

@@ -77,7 +77,7 @@ export async function openScheduled(options: ProcessOptions) {
   const settle = settleMs === undefined ? {} : { settleMs };
   const packages =
     options.objects === undefined
-      ? await openPackages({ kind: "folder", path: root }, lease, disk)
+      ? await openPackages({ kind: "folder", path: root }, lease, () => disk)
       : inBucket(new ScheduledBucket(options.objects, scheduler, simulated), root, { disk, ...lease });
   const { archive } = await Archive.open(packages, lease, { databaseName: "store", ...settle });
   const runner = new JobRunner(archive, {
@@ -106,6 +106,7 @@ export function inBucket(
     folder: workFolder,
     disk,
     place: new BucketPlace(files, { location, disk, database, worker }),
+    mounted: null,
     staged: worker.isAlone ? null : new StagedMedia(files, disk),
     abort: () => undefined,
     close: async () => undefined,

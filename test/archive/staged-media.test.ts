@@ -127,6 +127,7 @@ describe("archive: old media in a bucket of jobs that the database does not know
         isMine: () => true,
         onResumed: () => assert.fail("there are no jobs"),
         onResumeError: (error) => assert.fail(String(error)),
+        onAway: () => undefined,
         onFindings: ({ unknownMedia }) => {
           if (unknownMedia !== null) {
             onFound(unknownMedia);

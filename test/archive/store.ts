@@ -18,6 +18,14 @@ export function storeIn(
   root: string,
   databases: Pick<StoreDatabases, "open"> = newDatabases(),
   file = databaseOf(root),
+  more: { readonly workFolder?: string } = {},
 ): Store {
-  return new Store({ kind: "file", file }, { kind: "folder", path: root }, databases);
+  return new Store({ kind: "file", file }, { kind: "folder", path: root, ...more }, databases);
+}
+
+/** The same with its database and its spool in the folder of Node-RED, where `home` is that. */
+export function storeOfKills(root: string, home: string | undefined): Store {
+  return home === undefined
+    ? storeIn(root)
+    : storeIn(root, newDatabases(), join(home, "store.sqlite"), { workFolder: join(home, "spool") });
 }

@@ -259,6 +259,7 @@ describe("archive: several workers on one PostgreSQL database and one folder", (
         isMine,
         onResumed: async (submission) => resumed.resolve(submission),
         onResumeError: (error) => resumed.reject(error),
+        onAway: () => undefined,
         onFindings: ({ damagedJobs }) => {
           if (damagedJobs.length > 0) {
             damaged.resolve(damagedJobs);

@@ -203,6 +203,7 @@ describe("evidence that is damaged, contradicts itself or accumulates", () => {
           submission.end().catch(() => undefined);
         },
         onResumeError: (error) => assert.fail(String(error)),
+        onAway: () => undefined,
         onFindings: (unknown) =>
           assert.deepEqual(unknown, { movedAside: [], damagedJobs: [], unknownMedia: null }),
       });

@@ -390,12 +390,12 @@ describe("real messages fit the schemas in docs/messages.schema.json", () => {
   it("errors, of every surface", async () => {
     sim.newer.setMode("measurement-only");
     sim.newer.setParcel(null);
+    const image = { device: "device", output: "file", imageIdentifier: "1", imageIdentifierType: "str" };
     flow = await TestFlow.start(
       [
         { id: "device", type: "dimensioner-device", address: sim.newer.origin },
         { id: "older", type: "dimensioner-device", address: sim.earlier.origin, generation: "earlier" },
         { id: "cloud", type: "dimensioner-cloud", baseUrl: sim.cloud.origin },
-        storeNode("/nowhere/at/all", "store"),
         ...(
           [
             ["failed", "measure", { device: "device" }],
@@ -406,7 +406,7 @@ describe("real messages fit the schemas in docs/messages.schema.json", () => {
             ["unknown", "media-list", { cloud: "cloud" }],
             ["late", "media-list", { cloud: "cloud", expect: "video/mp4" }],
             ["wrong", "remote-trigger", { cloud: "cloud", action: "stop", deviceReference: "ZZZZ9999" }],
-            ["disk", "archive", { cloud: "cloud", store: "store" }],
+            ["disk", "fetch-image", { ...image, folder: "/nowhere/at/all" }],
           ] as const
         ).map(([id, type, more]) => ({ id, z: "tab", type: `dimensioner-${type}`, ...more })),
       ],

@@ -89,6 +89,7 @@ export const logged = new Set(
     "keptAside",
     "movedAside",
     "otherMeasurement",
+    "packagesAway",
     "refusedSecretHelp",
     "resumedAfter",
     "stillWaiting",

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { rename } from "node:fs/promises";
+import { join } from "node:path";
 import { readScan } from "../../src/index.ts";
 import { changeDatabase, fillArchive } from "../archive/packages.ts";
 import { databaseOf } from "../archive/store.ts";
@@ -42,6 +44,35 @@ describe("a search on the evidence page", () => {
       await look(false);
       await fillArchive(root, ["last"], () => ({ references, measurement }));
       await look(true);
+    }));
+
+  it("says what is not delivered yet, also while the share of the packages is not mounted", () =>
+    withFolder(async (root) => {
+      const references = { ...none, transactionReference: "ORDER-4711" };
+      await fillArchive(root, ["m0", "m1", "m2"], (id) => (id === "m0" ? { references } : {}));
+      const sealing = "UPDATE jobs SET state = 'sealing', changed_at = '2026-03-04T01:30:00.000Z'";
+      changeDatabase(databaseOf(root), `${sealing} WHERE transaction_id IN ('m0', 'm1')`);
+      await withPage(root, rules, async ({ ask, problems }) => {
+        await rename(
+          join(root, ".dimensioner-archive", "log"),
+          join(root, ".dimensioner-archive", "elsewhere"),
+        );
+        const read = async (text: string): Promise<unknown> => {
+          const response = await ask(`api/undelivered?text=${text}`, { headers });
+          assert.equal(response.status, 200);
+          const { packages, count } = (await response.json()) as { packages: object[]; count: number };
+          return [count, packages.map((one) => ({ ...one, acceptedAtUtc: "" }))];
+        };
+        const first = { transactionReference: "ORDER-4711", transactionId: "m0", acceptedAtUtc: "" };
+        assert.deepEqual(await read("4711"), [1, [first]]);
+        assert.deepEqual(await read(""), [
+          2,
+          [first, { ...first, transactionReference: "ORDER-1", transactionId: "m1" }],
+        ]);
+        assert.deepEqual(await read("m2"), [0, []]);
+        assert.equal((await ask("api/packages?text=", { headers })).status, 503);
+        assert.match(String(problems[0]), /the log of this store is not in it/);
+      });
     }));
 
   it("finds a period in the time zone of the browser", () =>

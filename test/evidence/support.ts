@@ -83,6 +83,7 @@ export async function withPageOf(
         timestampRoots,
       };
     },
+    openDatabase: () => Promise.resolve(database),
     say: (error) => error.message,
     onProblem: (error) => problems.push(error),
   });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { readPackages, until } from "../archive/support.ts";
 import { withFolder } from "../media/support.ts";
@@ -60,6 +60,30 @@ describe("dimensioner-archive behind a device on the local network", () => {
       const again = await test.run("node", { ...rest, payload: JSON.parse(raw) as unknown });
       assert.equal(payloadOf(again.sent[0]?.msg).alreadyArchived, true);
       assert.equal(suite.sim.requestsTo("cloud").length, 0);
+    });
+  });
+
+  it("takes the images of the device while the share of the packages is not mounted, and archives when it is", async () => {
+    await withFolder(async (folder) => {
+      const root = join(folder, "share");
+      const { sim } = suite;
+      const device: FlowNode = { id: "dock", type: "dimensioner-device", address: sim.newer.origin };
+      const measure: FlowNode = { id: "measure", z: "tab", type: "dimensioner-measure", device: "dock" };
+      const node = archive(root, { cloud: "" });
+      const test = await suite.start(root, device, { ...measure, wires: [["node"]] }, node);
+      // Before a message comes.
+      await test.untilStatus("node", ({ text }) => text === "folder missing");
+      const ended = nextEnd(test, "node");
+      await test.run("measure", { transactionReference: "ORDER-1" });
+      await test.untilStatus("node", ({ text }) => text === "1 not delivered: folder missing");
+      // The device forgets them.
+      sim.newer.setPower(false);
+      await mkdir(root);
+      assert.equal((await ended).error, undefined);
+      const [manifest] = [...(await readPackages(root)).values()];
+      assert.deepEqual(manifest?.items.map(({ path }) => path).sort(), ["annotated.jpg", "color.jpg"]);
+      assert.equal(manifest?.complete, true);
+      await test.untilStatus("node", ({ text }) => text.startsWith("archived"));
     });
   });
 

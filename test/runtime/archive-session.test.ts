@@ -19,6 +19,7 @@ describe("the use of an archive by one node", () => {
         isMine: () => true,
         onResumed: async () => assert.fail("there is no job"),
         onResumeError: (error) => assert.fail(String(error)),
+        onAway: () => undefined,
         onFindings: () => assert.fail("the archive was opened"),
       });
       await session.close();

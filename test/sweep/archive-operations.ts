@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
-import { readdir } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { CloudClient } from "../../src/cloud/client.ts";
 import { Archives } from "../../src/jobs/archive.ts";
 import type { Submission } from "../../src/jobs/runner.ts";
@@ -11,6 +12,7 @@ import type { Store } from "../../src/vault/store.ts";
 import { newDatabases, storeIn } from "../archive/store.ts";
 import { type Opened, intentOf, openArchive, pictureOf, readPackages, sha256Of } from "../archive/support.ts";
 import { token } from "../support/operations.ts";
+import { otherDisk } from "../support/other-disk.ts";
 import type { SweepEnvironment } from "./environment.ts";
 import type { End, Run, SweptOperation } from "./operations.ts";
 
@@ -53,12 +55,15 @@ async function archiveOnce(
   return archived;
 }
 
-function runOf({ sim }: SweepEnvironment, submit: Submit): Run {
+/** `spool`: a folder for what is not a package yet, on another disk; null: it is beside the packages. */
+function runOf({ sim }: SweepEnvironment, submit: Submit, spool: string | null): Run {
   for (const bytes of pictures) {
     sim.cloud.addMedia(id, { contentType: "image/jpeg", bytes });
   }
   // A process opens a database once: a run after a failure meets the one that is still being opened or closed.
   const databases = newDatabases();
+  const storeOf = (folder: string): Store =>
+    storeIn(folder, databases, undefined, spool === null ? {} : { workFolder: join(spool, "spool") });
   let open: Opened | undefined;
   let archives: Archives | undefined;
   const shut = (): Promise<void> | undefined => open?.runner.close();
@@ -67,7 +72,7 @@ function runOf({ sim }: SweepEnvironment, submit: Submit): Run {
     async start({ clients, signal, disk, folder }) {
       // What it has beyond a disk for media is there too: the proxy hands on whatever the real module has.
       archives = new Archives({ disk: disk as ArchiveDisk });
-      const store = storeIn(folder, databases);
+      const store = storeOf(folder);
       const archive = await openArchive(folder, clients.cloud, { archives, concurrency: 1, store });
       open = archive;
       const stop = (): void => void shut();
@@ -82,7 +87,18 @@ function runOf({ sim }: SweepEnvironment, submit: Submit): Run {
         await archive.close();
       }
     },
-    again: (end, root) => finish(sim.cloud.origin, root, submit, end, storeIn(root, databases), archives),
+    async again(end, root) {
+      await finish(sim.cloud.origin, root, submit, end, storeOf(root), archives);
+      const work = [join(root, ".dimensioner-archive"), ...(spool === null ? [] : [spool])];
+      const left = (await Promise.all(work.map((folder) => readdir(folder, { recursive: true })))).flat();
+      // Each store has a folder of its own there, which stays.
+      assert.deepEqual(
+        left.filter((path) => /(?:^|\/)(?:work|delivery)\/[^/]+\/./.test(path)),
+        [],
+        "work is left over",
+      );
+      await (spool === null ? undefined : rm(spool, { recursive: true }));
+    },
   };
 }
 
@@ -125,13 +141,6 @@ async function finish(
   assert.equal(packages.length, 1, `${packages.length} packages`);
   const hashes = packages.flatMap(({ items }) => items.map(({ sha256 }) => sha256));
   assert.deepEqual(hashes.sort(), pictures.map(sha256Of).sort());
-  // Each store has a folder of its own there, which stays.
-  const work = await readdir(join(root, ".dimensioner-archive/work"), { recursive: true });
-  assert.deepEqual(
-    work.filter((path) => path !== basename(path)),
-    [],
-    "work is left over",
-  );
 }
 
 function manifestOf(value: unknown): Manifest | undefined {
@@ -143,12 +152,18 @@ function manifestOf(value: unknown): Manifest | undefined {
 /** Archive jobs, from the cloud and from what a message brings. */
 export const sweptArchives: readonly SweptOperation[] = (
   [
-    ["archive from the cloud", fromCloud],
-    ["archive from a message", fromMessage],
+    ["archive from the cloud", fromCloud, false],
+    ["archive from a message", fromMessage, false],
+    ["archive from the cloud into a folder on another disk", fromCloud, true],
   ] as const
-).map(([name, submit]) => ({
+).map(([name, submit, hasSpool]) => ({
   name,
   kind: "archive",
   surface: "cloud",
-  prepare: async (environment) => runOf(environment, submit),
+  prepare: async (environment) =>
+    runOf(
+      environment,
+      submit,
+      hasSpool ? await mkdtemp(join(otherDisk() ?? tmpdir(), "dimensioner-sweep-")) : null,
+    ),
 }));

@@ -5,6 +5,7 @@ import * as v from "valibot";
 import { type AccessRules, addressOf, isFromOwnPage, recognize } from "../../access/gate.ts";
 import { type FailedLogins, type PasswordChecks, type Person, findLogin } from "../../access/logins.ts";
 import { type Sessions, endedCookie, readToken, tokenCookie } from "../../access/sessions.ts";
+import type { Database } from "../../database/database.ts";
 import type { DatabaseLocation } from "../../database/database-location.ts";
 import { type DimensionerError, isDimensionerError } from "../../errors/dimensioner-error.ts";
 import type { PackageFilter } from "../../model/archive-reports.ts";
@@ -27,7 +28,7 @@ import {
   leaveOutPruned,
 } from "../packages.ts";
 import { runInThread } from "../run-in-thread.ts";
-import { listDevices } from "../search.ts";
+import { findUndelivered, listDevices } from "../search.ts";
 import { chooseLanguage, readPageFile, readTexts } from "./page-files.ts";
 import {
   Refusal,
@@ -45,6 +46,7 @@ export interface EvidencePageOptions {
   readonly memory: LoginMemory;
   /** Opens the store for one request. Rejects with ERR_CONFIG, ERR_STORE and ERR_FILE. */
   readonly open: (operation: string) => Promise<PageSource>;
+  readonly openDatabase: () => Promise<Pick<Database, "transaction">>;
   /** The sentence of an error that concerns what somebody has asked for. */
   readonly say: (error: DimensionerError) => string;
   /** Called with each other error: its sentence can name folders of this computer, so it belongs into the log. */
@@ -148,6 +150,10 @@ export class EvidencePage {
       const given = { text: query.get("text") ?? "", period: query.get("period") ?? "" };
       const found = await search(source, { ...given, filter: readFilter(query) }, signal);
       sendJson(response, 200, { ...found, packages: found.packages.map(shownPackage) });
+    } else if (what === "undelivered" && parts.length === 1) {
+      // Also while the folder or bucket of the packages is away.
+      const database = await this.#options.openDatabase();
+      sendJson(response, 200, await findUndelivered(database, query.get("text") ?? ""));
     } else if (what === "devices" && parts.length === 1) {
       const source = await this.#options.open("find");
       sendJson(response, 200, { devices: await listDevices(source.database) });

@@ -28,6 +28,8 @@ interface SessionOptions extends Omit<RunnerOptions, "concurrency"> {
   readonly onResumeError: (error: unknown) => void;
   /** Called with what needs attention in the archive that was opened. */
   readonly onFindings: (findings: OpeningFindings) => void;
+  /** Called with the error that keeps packages from being delivered after the opening, and with undefined when it is over. */
+  readonly onAway: (error: unknown) => void;
 }
 
 const firstDelayMs = 1_000;
@@ -193,11 +195,39 @@ export class ArchiveSession {
     onFindings(lease.findings);
     if (!this.#closing.signal.aborted) {
       this.#resumeAll(runner, most, 0).catch(onResumeError);
+      if (lease.archive.mayBeAway) {
+        void this.#untilThere({ lease, runner });
+      }
       if (!lease.archive.isAlone) {
         void this.#takeOver({ lease, runner }, most);
       }
     }
     return { lease, runner };
+  }
+
+  /** Waits until packages can be delivered, and then tells the jobs that wait for it. */
+  async #untilThere({ lease: { archive }, runner }: Session): Promise<void> {
+    const { onAway } = this.#options;
+    const { signal } = this.#closing;
+    let wasAway = false;
+    for (let delayMs = firstDelayMs; !signal.aborted; delayMs = Math.min(delayMs * 2, longestDelayMs)) {
+      try {
+        await archive.demandPackages();
+        break;
+      } catch (error) {
+        wasAway = true;
+        if (!signal.aborted) {
+          onAway(error);
+        }
+        await sleep(delayMs, undefined, { signal, ref: false }).catch(() => undefined);
+      }
+    }
+    if (wasAway && !signal.aborted) {
+      onAway(undefined);
+      for (const running of runner.jobs) {
+        running.retry();
+      }
+    }
   }
 
   /** Takes over the jobs of other workers that have stopped, until the node closes. */

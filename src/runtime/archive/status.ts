@@ -22,6 +22,7 @@ export const archiveTexts = {
   downloadingUnknown: "__count__ open, __done__",
   waiting: "__count__ open, awaiting media",
   trouble: "__cause__ (__count__)",
+  undelivered: "__count__ not delivered: __cause__",
   archived: "archived __size__",
   archivedWithoutMedia: "archived",
   alreadyArchived: "already archived",
@@ -37,6 +38,8 @@ export const archiveTexts = {
   damagedJob:
     "The store's database has damaged data for job __id__. The job was not continued; its files were left as they are.",
   storeUnusable: "__cause__ This is checked again automatically; until then, nothing is archived.",
+  packagesAway:
+    "__cause__ This is checked again automatically; until then, media are collected and kept on this computer.",
   heldUp: "Archive jobs are delayed and retried automatically (open: __count__). __cause__",
   stillWaiting: "__id__ has not been archived after __minutes__ min. __cause__",
   resumedAfter: "Archive jobs continue after a delay of __minutes__ min (open: __count__).",
@@ -99,7 +102,7 @@ export class ArchiveStatus {
 
   #show(): void {
     const nodeStatus = this.#nodeStatus;
-    const { count, working: first, troubled } = this.#count();
+    const { count, working: first, troubled, undelivered } = this.#count();
     if (nodeStatus === undefined || count === 0) {
       return;
     }
@@ -114,7 +117,11 @@ export class ArchiveStatus {
           : this.say("downloading", { count, done, total: { bytes: totalBytes } });
       nodeStatus.show("working", () => text);
     } else if (troubled !== undefined) {
-      nodeStatus.show("failed", () => this.say("trouble", { count, cause: this.causeOf(troubled.trouble) }));
+      const cause = this.causeOf(troubled.trouble);
+      const text = troubled.isUndelivered
+        ? this.say("undelivered", { count: undelivered, cause })
+        : this.say("trouble", { count, cause });
+      nodeStatus.show("failed", () => text);
     } else if (working !== undefined) {
       nodeStatus.show("working", () => this.say("open", { count }));
     } else {
@@ -123,19 +130,26 @@ export class ArchiveStatus {
   }
 
   /** How many jobs are open, and the first one in a state; without a list of them, since there may be thousands. */
-  #count(): { count: number; working: RunningJob | undefined; troubled: RunningJob | undefined } {
+  #count(): {
+    count: number;
+    undelivered: number;
+    working: RunningJob | undefined;
+    troubled: RunningJob | undefined;
+  } {
     let count = 0;
+    let undelivered = 0;
     const first = new Map<RunningState, RunningJob>();
     for (const running of this.#jobs()) {
       if (running.hasEnded) {
         continue;
       }
       count += 1;
+      undelivered += running.isUndelivered ? 1 : 0;
       if (!first.has(running.state)) {
         first.set(running.state, running);
       }
     }
-    return { count, working: first.get("working"), troubled: first.get("trouble") };
+    return { count, undelivered, working: first.get("working"), troubled: first.get("trouble") };
   }
 
   /** How many jobs are open. */
@@ -208,8 +222,11 @@ export class HeldUpLog {
     }
   }
 
-  /** Notes that the archive cannot be opened. How many jobs are open in it is not known. */
-  cannotOpen(error: unknown): void {
+  /**
+   * Notes that the archive cannot be opened, or that it is open and its packages cannot be delivered. How many jobs are open in it is not
+   * known.
+   */
+  cannotOpen(error: unknown, key: "packagesAway" | "storeUnusable" = "storeUnusable"): void {
     if (!(error instanceof DimensionerError)) {
       return;
     }
@@ -217,7 +234,7 @@ export class HeldUpLog {
       // A setting is not tried again: the next deploy corrects it.
       this.#node.warn(translateError(this.#RED, error).message);
     } else {
-      this.#heldUp(error, "storeUnusable");
+      this.#heldUp(error, key);
     }
   }
 
@@ -237,7 +254,7 @@ export class HeldUpLog {
     }
   }
 
-  #heldUp(error: DimensionerError, key: "heldUp" | "storeUnusable" = "heldUp"): Cause {
+  #heldUp(error: DimensionerError, key: "heldUp" | "packagesAway" | "storeUnusable" = "heldUp"): Cause {
     const nowMs = this.#nowMs();
     const known = this.#causes.get(error.sentence);
     const cause = known ?? { sinceMs: nowMs, loggedMs: nowMs, jobs: new Set() };

@@ -80,6 +80,7 @@ export class StorePages {
           timestampRoots: store.timestampRoots,
         };
       },
+      openDatabase: async () => (await leased.open()).database,
       say: (error) => this.#say(error),
       onProblem: (error) => {
         const isKnown = isDimensionerError(error);

@@ -23,6 +23,7 @@ import { type Language, languages } from "../../rules/languages.ts";
 import type { BucketLocation, FilesLocation } from "../../vault/files-location.ts";
 import type { ArchiveFiles } from "../../vault/files/archive-files.ts";
 import { openFiles } from "../../vault/files/open-files.ts";
+import { demandStoreFolder } from "../../vault/place/mounted-folder.ts";
 import { writeCheckpoint } from "../../vault/log/events.ts";
 import { LogTree } from "../../vault/log/log-tree.ts";
 import { type ProvenPackage, provePackages } from "../../vault/log/package-proof.ts";
@@ -272,11 +273,19 @@ export class LeasedStore {
     }
   }
 
-  /** Opens the packages of the store. Nobody else closes them. A folder is looked for each time; rejects with ERR_FILE. */
+  /**
+   * Opens the packages of the store. Nobody else closes them. A folder is looked for each time; rejects with ERR_FILE, also where it is
+   * empty because its share or disk is not mounted.
+   */
   async openFiles(location: FilesLocation): Promise<ArchiveFiles> {
-    return location.kind === "folder"
-      ? await openFiles(location, { disk: guardedDisk(location.path) })
-      : await this.#openBucket(location);
+    if (location.kind === "s3") {
+      return await this.#openBucket(location);
+    }
+    const disk = guardedDisk(location.path);
+    const files = await openFiles(location, { disk });
+    const { database, log } = await this.open();
+    await demandStoreFolder({ root: files.root, disk, database, store: log.store });
+    return files;
   }
 
   /** Ends all requests to a bucket with ERR_CANCELLED. */

@@ -104,7 +104,7 @@ export function databaseFile(RED: NodeAPI, id: string): string {
   return join(databaseFolder(RED), `${name}.sqlite`);
 }
 
-/** The folder of what a store with a bucket has not archived yet. */
+/** The folder of what a store has not archived yet, if that is not beside its packages. */
 export function workFolderOf(RED: NodeAPI, id: string): string {
   return databaseFile(RED, id).replace(/\.sqlite$/, "-work");
 }
@@ -195,7 +195,9 @@ export function readPackagesFolder(
   if (text.trim() === "") {
     return { problem: errorBeforeSending(ofSettings, "configFolder") };
   }
-  return folderType === "str" ? { kind: "folder", path: text } : readVariables(RED, node, text);
+  const read =
+    folderType === "str" ? { kind: "folder" as const, path: text } : readVariables(RED, node, text);
+  return "problem" in read || node === null ? read : { ...read, workFolder: workFolderOf(RED, node.id) };
 }
 
 /** Returns where the packages of a store are; throws ERR_CONFIG if its settings do not say it. It need not exist. */

@@ -33,6 +33,8 @@ export interface ArchiveFiles {
   writeFolder(path: string, files: readonly (readonly [name: string, content: Buffer])[]): Promise<void>;
   /** Removes a file if it is there. */
   remove(path: string): Promise<void>;
+  /** To be called before a database says that its packages are here: from then on the folder of its log is, whatever it contains. */
+  beginLog(store: string): Promise<void>;
   /**
    * Adds lines to the log of a store, durably: to a file of the writer, or in a bucket, where nothing can be added to a file, as an
    * object of their own. The lines are in the order of their numbers.

@@ -76,6 +76,11 @@ export class BucketFiles implements ArchiveFiles {
     }
   }
 
+  /** A bucket has no folders, and is not mounted. */
+  beginLog(): Promise<void> {
+    return Promise.resolve();
+  }
+
   async appendLog(store: string, _writer: string, lines: readonly LogLine[]): Promise<void> {
     await this.mark();
     const path = join(this.root, ...logParts, store, nameOfBatch(lines));

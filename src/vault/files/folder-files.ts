@@ -32,10 +32,14 @@ export class FolderFiles implements ArchiveFiles {
   readonly disk: ArchiveDisk;
   readonly root: string;
 
-  /** `root` has no links. */
-  constructor(root: string, disk: ArchiveDisk) {
+  /** Rejects unless the folder is there, and is that of the store. */
+  readonly demandThere: () => Promise<void>;
+
+  /** `demandThere`: for a folder that may be a share or a disk that is not mounted. */
+  constructor(root: string, disk: ArchiveDisk, demandThere: () => Promise<void> = () => Promise.resolve()) {
     this.root = root;
     this.disk = disk;
+    this.demandThere = demandThere;
   }
 
   get name(): string {
@@ -87,6 +91,10 @@ export class FolderFiles implements ArchiveFiles {
     await syncFolder(dirname(path), this.disk, diskFacts);
   }
 
+  async beginLog(store: string): Promise<void> {
+    await this.#makeFolder(join(this.root, ...logParts, store));
+  }
+
   async appendLog(store: string, writer: string, lines: readonly LogLine[]): Promise<void> {
     const folder = join(this.root, ...logParts, store);
     const path = join(folder, `${writer}${logEnd}`);
@@ -94,6 +102,7 @@ export class FolderFiles implements ArchiveFiles {
     if (await appendText(path, text, this.disk)) {
       return;
     }
+    await this.demandThere();
     await this.#makeFolder(folder);
     await appendText(path, text, this.disk, true);
     await syncFolder(folder, this.disk, diskFacts);

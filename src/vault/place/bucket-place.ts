@@ -16,10 +16,11 @@ import { hashFile, loadManifest } from "../packages/package-files.ts";
 import type {
   FoundPackage,
   NotedPackage,
+  MaybePlaced,
   PackagePlace,
-  PreparedPackage,
+  SamePackage,
   SealedFile,
-  SealedFiles,
+  SealedPackage,
 } from "./package-place.ts";
 import { isUploading, uploaded, UploadTable } from "./upload-table.ts";
 
@@ -50,7 +51,7 @@ const nameBytes = 6;
  */
 export class BucketPlace implements PackagePlace {
   readonly files: BucketFiles;
-  readonly key: string;
+  readonly #key: string;
   readonly #uploads: UploadTable;
   readonly #disk: ArchiveDisk;
   readonly #retainDays: number;
@@ -58,10 +59,14 @@ export class BucketPlace implements PackagePlace {
 
   constructor(files: BucketFiles, { location, disk, database, worker }: BucketPlaceParts) {
     this.files = files;
-    this.key = filesKey(location);
+    this.#key = filesKey(location);
     this.#uploads = new UploadTable(database, worker.id);
     this.#disk = disk;
     this.#retainDays = location.retainDays;
+  }
+
+  key(): Promise<string> {
+    return Promise.resolve(this.#key);
   }
 
   /**
@@ -93,8 +98,12 @@ export class BucketPlace implements PackagePlace {
     return undefined;
   }
 
-  async prepare(sealed: SealedFiles): Promise<PreparedPackage> {
-    const { job, files } = sealed;
+  async place(
+    sealed: SealedPackage,
+    _same: SamePackage,
+    maybePlaced: MaybePlaced,
+  ): Promise<{ readonly path: string }> {
+    const { job, files, manifest } = sealed;
     await this.files.mark();
     const upload = this.#uploadOf(sealed);
     const { location, sent } = upload;
@@ -103,17 +112,13 @@ export class BucketPlace implements PackagePlace {
       await this.#send(sealed, location, file, false);
       sent.add(file.path);
     }
-    return {
-      place: async (manifest, _same, maybePlaced) => {
-        // It may have been suspended for long: another worker may have the job now.
-        await this.#uploads.refresh(job, location);
-        // If the answer is lost, the manifest may be there, or arrive later: the next attempt is another upload.
-        this.#unfinished.delete(job);
-        maybePlaced(location);
-        await this.#send(sealed, location, manifest, true);
-        return { path: location };
-      },
-    };
+    // It may have been suspended for long: another worker may have the job now.
+    await this.#uploads.refresh(job, location);
+    // If the answer is lost, the manifest may be there, or arrive later: the next attempt is another upload.
+    this.#unfinished.delete(job);
+    maybePlaced(location);
+    await this.#send(sealed, location, manifest, true);
+    return { path: location };
   }
 
   /**
@@ -148,7 +153,7 @@ export class BucketPlace implements PackagePlace {
     this.#unfinished.delete(job);
   }
 
-  #uploadOf({ job, parts, files }: SealedFiles): Upload {
+  #uploadOf({ job, parts, files }: SealedPackage): Upload {
     const of = JSON.stringify(files);
     const before = this.#unfinished.get(job);
     if (before?.of === of) {
@@ -160,7 +165,7 @@ export class BucketPlace implements PackagePlace {
     return upload;
   }
 
-  async #send({ folder }: SealedFiles, location: string, file: SealedFile, isNew: boolean): Promise<void> {
+  async #send({ folder }: SealedPackage, location: string, file: SealedFile, isNew: boolean): Promise<void> {
     const from = join(folder, file.path);
     const key = keyOf(join(this.#folder(location), file.path));
     const stored = await copyFile(from, this.files.bucket, key, file, {

@@ -2,22 +2,29 @@ import { dirname, join } from "node:path";
 import { always } from "../../database/database.ts";
 import { fileError, systemCode } from "../../media/disk.ts";
 import { makeSubfolders, syncFolder } from "../../media/place-file.ts";
-import { type ArchiveDisk, asFileError, diskFacts, exists, manifestFileName } from "../archive-disk.ts";
+import {
+  type ArchiveDisk,
+  asFileError,
+  diskFacts,
+  exists,
+  manifestFileName,
+  removeTree,
+} from "../archive-disk.ts";
 import type { FolderFiles } from "../files/folder-files.ts";
 import type { PlacedPackage } from "../packages/intent.ts";
 import { numberedFolder } from "../packages/layout.ts";
 import type { Manifest } from "../packages/manifest.ts";
 import { loadManifest } from "../packages/package-files.ts";
 import { type IndexKeys, indexPackage } from "../packages/package-index.ts";
+import { deliver } from "./delivery.ts";
 import { findAt, findPackage, outsidePackages, seekPackage, spelledOnDisk } from "./folder-packages.ts";
 import type {
   FoundPackage,
   MaybePlaced,
   NotedPackage,
   PackagePlace,
-  PreparedPackage,
   SamePackage,
-  SealedFiles,
+  SealedPackage,
 } from "./package-place.ts";
 import { UsedNumbers } from "./used-numbers.ts";
 
@@ -26,6 +33,8 @@ const mostNumbers = 100_000;
 const takenCodes: ReadonlySet<string | undefined> = new Set(["ENOTEMPTY", "EEXIST", "ENOTDIR"]);
 /** The codes of Windows for the same, which also mean that something is open or not permitted. */
 const refusedCodes: ReadonlySet<string | undefined> = new Set(["EPERM", "EACCES"]);
+/** The code of a rename from one disk to another one. */
+const otherDisk = "EXDEV";
 /** The codes of a rename that has certainly not happened. After another one, a share may have executed it. */
 const notRenamedCodes: ReadonlySet<string | undefined> = new Set([
   ...takenCodes,
@@ -34,37 +43,84 @@ const notRenamedCodes: ReadonlySet<string | undefined> = new Set([
   "ENAMETOOLONG",
   "ENOSPC",
   "EROFS",
+  otherDisk,
 ]);
 
-/** A folder of packages. Work folders are in it as well, so that one rename gives a package its name. */
+/** Where the work folders are, if they are on another disk than the packages. */
+interface Spool {
+  readonly disk: ArchiveDisk;
+  readonly worker: string;
+  /** Rejects while the folder of packages is away. */
+  demandPackages(): Promise<void>;
+}
+
+/**
+ * A folder of packages. The work folders are on the same disk, so that one rename gives a package its name, or in a spool on the disk of
+ * Node-RED.
+ */
 export class FolderPlace implements PackagePlace {
   readonly files: FolderFiles;
-  readonly key: string;
+  readonly #spool: Spool | undefined;
   readonly #numbers = new UsedNumbers();
+  #isOnOtherDisk = false;
 
-  /** `realPath`: that of the folder, without links. */
-  constructor(files: FolderFiles, realPath: string) {
+  constructor(files: FolderFiles, spool?: Spool) {
     this.files = files;
-    this.key = realPath;
+    this.#spool = spool;
   }
 
-  find({ path, sha256 }: PlacedPackage): Promise<Manifest | "damaged" | undefined> {
-    return findPackage(this.files.root, { path, sha256 }, this.files.disk);
+  async key(): Promise<string> {
+    const { root, disk } = this.files;
+    try {
+      return await disk.realpath(root);
+    } catch (error) {
+      throw asFileError(error, root);
+    }
   }
 
-  seek(job: string, parts: readonly string[]): Promise<FoundPackage | undefined> {
-    return seekPackage(
+  async find({ path, sha256 }: PlacedPackage): Promise<Manifest | "damaged" | undefined> {
+    await this.#spool?.demandPackages();
+    return await findPackage(this.files.root, { path, sha256 }, this.files.disk);
+  }
+
+  async seek(job: string, parts: readonly string[]): Promise<FoundPackage | undefined> {
+    await this.#spool?.demandPackages();
+    return await seekPackage(
       { root: this.files.root, disk: this.files.disk, parts },
       (manifest) => manifest.job === job,
     );
   }
 
-  prepare({ folder, parts }: SealedFiles): Promise<PreparedPackage> {
+  async place(
+    sealed: SealedPackage,
+    same: SamePackage,
+    maybePlaced: MaybePlaced,
+  ): Promise<FoundPackage | { readonly path: string }> {
     const { root, disk } = this.files;
-    return Promise.resolve({
-      place: (_manifest, same, maybePlaced) =>
-        placePackage(folder, { root, parts, disk }, { same, maybePlaced, numbers: this.#numbers }),
-    });
+    const { folder, parts } = sealed;
+    const place = (from: string): Promise<FoundPackage | { readonly path: string }> =>
+      placePackage(from, { root, parts, disk }, { same, maybePlaced, numbers: this.#numbers });
+    if (this.#spool === undefined) {
+      return await place(folder);
+    }
+    await this.#spool.demandPackages();
+    if (!this.#isOnOtherDisk) {
+      try {
+        return await place(folder);
+      } catch (error) {
+        if (systemCode(error) !== otherDisk) {
+          throw error;
+        }
+        this.#isOnOtherDisk = true;
+      }
+    }
+    const { disk: spoolDisk, worker } = this.#spool;
+    const copy = await deliver(sealed, { root, disk, spoolDisk, worker });
+    const placed = await place(copy);
+    if ("manifest" in placed) {
+      await removeTree(copy, disk);
+    }
+    return placed;
   }
 
   /** Even if another worker has the job by now: the package is there, and its row is the same whoever writes it. */
@@ -74,6 +130,7 @@ export class FolderPlace implements PackagePlace {
 
   /** What has its name stays. */
   async discard({ path, sha256 }: PlacedPackage): Promise<boolean> {
+    await this.#spool?.demandPackages();
     const { root, disk } = this.files;
     const folder = join(root, path);
     try {

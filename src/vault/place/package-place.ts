@@ -18,14 +18,16 @@ export interface SealedFile {
   readonly contentType?: string | undefined;
 }
 
-/** The files of a sealed job, without its manifest. */
-export interface SealedFiles {
+/** A sealed job: all that its package will be. */
+export interface SealedPackage {
   readonly job: string;
   /** The folder on this computer's disk that contains them. */
   readonly folder: string;
   /** The folder that the layout names for the package, in its parts. */
   readonly parts: readonly string[];
+  /** Its files without its manifest. */
   readonly files: readonly SealedFile[];
+  readonly manifest: SealedFile;
 }
 
 /** To be called before a package gets its name. What it returns is to be called if it certainly has not got it. */
@@ -39,20 +41,6 @@ export interface SamePackage {
   readonly isSame: (manifest: Manifest) => boolean;
 }
 
-/** A package that lacks only its manifest. */
-export interface PreparedPackage {
-  /**
-   * Gives the package its name: from then on it exists, complete. `manifest` is in the work folder. An existing package that is
-   * the same one is returned instead. Throws ERR_STORE, ERR_CANCELLED if another worker has the job, or the system's error; if
-   * `maybePlaced` was called before, the package may have its name nevertheless, unless what that returned was called.
-   */
-  place(
-    manifest: SealedFile,
-    same: SamePackage,
-    maybePlaced: MaybePlaced,
-  ): Promise<FoundPackage | { readonly path: string }>;
-}
-
 /** How a package is noted in the database, in one transaction. */
 export interface NotedPackage {
   /** Whether the job may end with this package. */
@@ -64,8 +52,8 @@ export interface NotedPackage {
 /** Where packages get their names: a folder, by a rename, or a bucket, by the upload of the manifest. */
 export interface PackagePlace {
   readonly files: ArchiveFiles;
-  /** The same for the same place. */
-  readonly key: string;
+  /** The same for the same place. Rejects with ERR_FILE. */
+  key(): Promise<string>;
   /**
    * Returns the manifest of a package whose files are all as it was archived. Undefined if there is no package, "damaged" if
    * it is not what was archived. Throws ERR_FILE and ERR_STORE.
@@ -73,8 +61,16 @@ export interface PackagePlace {
   find(placed: PlacedPackage): Promise<Manifest | "damaged" | undefined>;
   /** Finds the package that an attempt at a job has placed before its process ended. Throws ERR_FILE and ERR_STORE. */
   seek(job: string, parts: readonly string[]): Promise<FoundPackage | undefined>;
-  /** Brings the files of a package where they have to be before it gets its name. Throws as `place` does. */
-  prepare(sealed: SealedFiles): Promise<PreparedPackage>;
+  /**
+   * Brings the files of a package where they have to be, and gives it its name: from then on it exists, complete. An existing package
+   * that is the same one is returned instead. Throws ERR_FILE, ERR_STORE, ERR_CANCELLED if another worker has the job, or the system's
+   * error; if `maybePlaced` was called before, the package may have its name nevertheless, unless what that returned was called.
+   */
+  place(
+    sealed: SealedPackage,
+    same: SamePackage,
+    maybePlaced: MaybePlaced,
+  ): Promise<FoundPackage | { readonly path: string }>;
   /**
    * How a placed package is noted in the database. `known`: the ids of the packages with the same keys that it was compared
    * with; with any other, it may not be the package of its job.

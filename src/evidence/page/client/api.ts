@@ -9,10 +9,12 @@ import {
   language,
   me,
   refusal,
+  undelivered,
   verification,
   type Evidence,
   type Found,
   type Me,
+  type Undelivered,
   type Verification,
 } from "./shapes.ts";
 
@@ -102,6 +104,11 @@ export async function searchPackages(text: string, filter: Filter, signal: Abort
     .map(([name, value]) => `&${name}=${encodeURIComponent(value)}`);
   const path = `packages?text=${encodeURIComponent(text)}${others.join("")}`;
   return v.parse(found, await call(path, { signal }));
+}
+
+/** What fits the text, and is not where the packages are yet. */
+export async function listUndelivered(text: string, signal: AbortSignal): Promise<Undelivered> {
+  return v.parse(undelivered, await call(`undelivered?text=${encodeURIComponent(text)}`, { signal }));
 }
 
 /** The names of the devices that packages have. */

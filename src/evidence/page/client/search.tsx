@@ -3,12 +3,12 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import { instantOf } from "../../../rules/instants.ts";
 import { visibleText } from "../../../rules/visible-text.ts";
-import { fileAddress, RequestError, searchPackages, type Filter } from "./api.ts";
+import { fileAddress, listUndelivered, RequestError, searchPackages, type Filter } from "./api.ts";
 import { CaseBar, type Case } from "./case.tsx";
 import { Filters } from "./filters.tsx";
 import { forgetSearches, lastSearches, rememberSearch } from "./last-searches.ts";
 import { Marks } from "./marks.tsx";
-import type { Evidence, Found } from "./shapes.ts";
+import type { Evidence, Found, Undelivered } from "./shapes.ts";
 import type { Shared } from "./shared.ts";
 import { isNotSet, nameOf, sizeOf, type TextKey, type Words } from "./words.ts";
 
@@ -119,6 +119,30 @@ function zoneOf({ lang }: Words): string {
   const offset = parts.find(({ type }) => type === "timeZoneName")?.value ?? "";
   const { timeZone } = format.resolvedOptions();
   return timeZone === offset ? offset : `${timeZone}, ${offset}`;
+}
+
+/** What fits the text, and is not where the packages are yet. */
+function NotDelivered({ text, words }: { readonly text: string; readonly words: Words }): VNode | null {
+  const [found, setFound] = useState<Undelivered>();
+  useEffect(() => {
+    const typing = new AbortController();
+    // Where this fails, the search itself says why.
+    listUndelivered(text, typing.signal).then(setFound, () => undefined);
+    return () => typing.abort();
+  }, [text]);
+  if (found === undefined || found.count === 0) {
+    return null;
+  }
+  const names = found.packages.map(({ transactionReference, transactionId, acceptedAtUtc }) => {
+    const name = visibleText(transactionReference ?? transactionId ?? "–");
+    return `${name} (${words.time(acceptedAtUtc)})`;
+  });
+  return (
+    <p id="undelivered">
+      {words.say("undelivered", { count: found.count })} {names.join(", ")}
+      {names.length < found.count && ", …"}
+    </p>
+  );
 }
 
 interface TextsProps {
@@ -288,6 +312,7 @@ export function Search({ text, onText, filter, onFilter, chosen, shared }: Searc
               count: found.length,
             })}
       </p>
+      <NotDelivered text={text} words={words} />
       {results?.found?.onlyBeginnings === true && (
         <p class="hint" id="only-beginnings">
           {words.say("onlyBeginnings")}

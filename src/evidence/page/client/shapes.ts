@@ -61,6 +61,12 @@ export const found = v.object({
 });
 export type Found = v.InferOutput<typeof found>;
 
+export const undelivered = v.object({
+  packages: v.array(v.object({ transactionReference: text, transactionId: text, acceptedAtUtc: v.string() })),
+  count: v.number(),
+});
+export type Undelivered = v.InferOutput<typeof undelivered>;
+
 export const verification = v.object({
   verdict: v.string(),
   findings: v.array(v.object({ kind: v.string(), path: v.string(), problem: v.string() })),
