@@ -1,12 +1,17 @@
 import assert from "node:assert/strict";
 import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { testFolder } from "../../src/runtime/admin/store-test.ts";
 import { systemError, watchedDisk } from "../media/support.ts";
 
 describe("Test connection of a store, for its folder", () => {
   let root: string;
+
+  interface FoundOptions {
+    readonly signal?: AbortSignal;
+    readonly workFolder?: string;
+  }
 
   beforeEach(async () => {
     root = await mkdtemp(join(tmpdir(), "folder-test-"));
@@ -16,12 +21,12 @@ describe("Test connection of a store, for its folder", () => {
   const found = async (
     disk = watchedDisk(() => undefined),
     folder = root,
-    signal = AbortSignal.timeout(90_000),
+    { signal = AbortSignal.timeout(90_000), workFolder }: FoundOptions = {},
   ): Promise<string[]> => {
-    const lines = await testFolder(folder, signal, disk);
+    const lines = await testFolder({ path: folder, workFolder }, signal, disk);
     return lines.map(({ state, key }) => `${state} ${key}`);
   };
-  const good = ["folder", "folderWritable", "folderNames", "folderSyncs", "workFolder"].map(
+  const good = ["folder", "folderWritable", "folderNames", "folderSyncs", "folderAppends", "workFolder"].map(
     (key) => `good ${key}`,
   );
   const fails =
@@ -35,8 +40,8 @@ describe("Test connection of a store, for its folder", () => {
   it("tries everything in a folder that will do, and leaves it as it was", async () => {
     await writeFile(join(root, "own.txt"), "mine");
     const lines = await found();
-    assert.deepEqual(lines.slice(0, 5), good);
-    assert.match(lines[5] ?? "", /^\w+ space(?:Low)?$/);
+    assert.deepEqual(lines.slice(0, 6), good);
+    assert.match(lines[6] ?? "", /^\w+ space(?:Low)?$/);
     assert.deepEqual(await readdir(root), ["own.txt"]);
   });
 
@@ -44,11 +49,11 @@ describe("Test connection of a store, for its folder", () => {
     const state = join(root, ".dimensioner-archive");
     for (const work of [state, join(state, "work")]) {
       await mkdir(work);
-      assert.deepEqual((await found()).slice(0, 5), good);
+      assert.deepEqual((await found()).slice(0, 6), good);
     }
     assert.deepEqual(await readdir(state, { recursive: true }), ["work"]);
     const lines = await found(watchedDisk(elsewhere));
-    assert.deepEqual(lines.slice(4, 5), ["bad workElsewhere"]);
+    assert.deepEqual(lines.slice(5, 6), ["bad workElsewhere"]);
     assert.deepEqual(await readdir(state, { recursive: true }), ["work"]);
     assert.deepEqual(await readdir(root), [".dimensioner-archive"]);
   });
@@ -65,7 +70,7 @@ describe("Test connection of a store, for its folder", () => {
     try {
       await symlink(outside, join(root, ".dimensioner-archive"));
       const lines = await found();
-      assert.deepEqual(lines.slice(4, 5), ["bad workElsewhere"]);
+      assert.deepEqual(lines.slice(5, 6), ["bad workElsewhere"]);
       assert.deepEqual(await readdir(outside), []);
       assert.deepEqual(await readdir(root), [".dimensioner-archive"]);
     } finally {
@@ -81,8 +86,8 @@ describe("Test connection of a store, for its folder", () => {
     for (const [call, code, line] of [
       ["mkdir", "EACCES", "bad fileDenied"],
       ["mkdir", "EROFS", "bad fileDenied"],
-      ["writeFile", "ENOSPC", "bad fileFull"],
-      ["writeFile", "EIO", "bad fileOther"],
+      ["file.write", "ENOSPC", "bad fileFull"],
+      ["file.write", "EIO", "bad fileOther"],
     ] as const) {
       assert.deepEqual(await found(watchedDisk(fails(call, code))), ["good folder", line], `${call} ${code}`);
     }
@@ -102,13 +107,56 @@ describe("Test connection of a store, for its folder", () => {
   it("says that a disk cannot rename folders, or cannot sync them", async () => {
     const lines = await found(watchedDisk(fails("rename", "ENOSYS")));
     assert.deepEqual(lines.slice(2), ["bad fileOther"]);
-    const unsynced = await found(watchedDisk(fails("file.sync", "EINVAL")));
+    const unsynced = await found(
+      watchedDisk((call, [, flags]) => {
+        if (call === "open" && flags === "r") {
+          throw systemError("EISDIR");
+        }
+      }),
+    );
     assert.deepEqual(unsynced.slice(3, 4), ["warning folderNoSync"]);
     assert.deepEqual(await readdir(root), []);
   });
 
+  it("does what archiving does: a disk on which that fails will not do", async () => {
+    for (const [call, code] of [
+      ["link", "EIO"],
+      ["file.sync", "EIO"],
+      ["file.datasync", "EIO"],
+    ] as const) {
+      const lines = await found(watchedDisk(fails(call, code)));
+      assert.equal(lines.at(-1), "bad fileOther", call);
+    }
+    let written = 0;
+    const loses = watchedDisk((call, [bytes]) => {
+      if (call === "file.write" && Buffer.isBuffer(bytes) && bytes.toString() === "medium") {
+        bytes.fill(0);
+        written += 1;
+      }
+    });
+    assert.ok((await found(loses)).includes("bad folderLoses"));
+    assert.equal(written, 1);
+  });
+
+  it("receives no media in a folder on another disk than Node-RED, where they wait meanwhile", async () => {
+    const workFolder = join(root, "..", `${basename(root)}-work`);
+    const disk = watchedDisk(fails("link", "EIO"));
+    const other: typeof disk = new Proxy(disk, {
+      get: (real, name) =>
+        name === "stat"
+          ? async (path: string) => Object.assign(await real.stat(path), { dev: -1 })
+          : Reflect.get(real, name, real),
+    });
+    const lines = await found(other, root, { workFolder });
+    assert.deepEqual(lines.slice(1, 6), [...good.slice(1, 5), "good workSpool"]);
+  });
+
   it("names a test folder that cannot be removed", async () => {
-    const lines = await testFolder(root, AbortSignal.timeout(90_000), watchedDisk(fails("rm", "EPERM")));
+    const lines = await testFolder(
+      { path: root },
+      AbortSignal.timeout(90_000),
+      watchedDisk(fails("rm", "EPERM")),
+    );
     assert.equal(lines.at(-1)?.key, "fileDenied");
     assert.match(JSON.stringify(lines.at(-1)?.values), /\.dimensioner-test-/);
   });
@@ -126,7 +174,7 @@ describe("Test connection of a store, for its folder", () => {
         setImmediate(() => removed.resolve());
       }
     });
-    assert.deepEqual(await found(disk, root, stop.signal), [
+    assert.deepEqual(await found(disk, root, { signal: stop.signal }), [
       "good folder",
       "good folderWritable",
       "bad fileHung",

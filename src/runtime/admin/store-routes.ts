@@ -9,6 +9,7 @@ import { filesName } from "../../vault/files-location.ts";
 import { Store } from "../../vault/store.ts";
 import { readRoots } from "../../vault/timestamp-folder.ts";
 import { deployed } from "../config/config-choice.ts";
+import { workFolderOf } from "../store/store-choice.ts";
 import { SettingsReader, environmentName } from "../config/settings.ts";
 import {
   type TestLine,
@@ -165,7 +166,9 @@ async function testFolderOf(
   signal: AbortSignal,
 ): Promise<readonly TestLine[]> {
   const read = folderOf(RED, given);
-  return "problem" in read ? [lineOfError(read.problem)] : await testFolder(filesName(read), signal);
+  return "problem" in read
+    ? [lineOfError(read.problem)]
+    : await testFolder({ path: filesName(read), workFolder: workFolderOf(RED, given.id) }, signal);
 }
 
 const requestSchema = v.object({

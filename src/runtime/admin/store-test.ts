@@ -12,11 +12,15 @@ import type { StoreDatabases } from "../../database/store-databases.ts";
 import { type StoreSummary, summarize } from "../../database/summary.ts";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { guardedDisk, isShareMount, spaceOf } from "../../media/disk-guard.ts";
-import { type TransferFacts, cannotSync, diskError, fileError, systemCode } from "../../media/disk.ts";
-import { checkRoot, syncFolder } from "../../media/place-file.ts";
+import { type TransferFacts, diskError, fileError, systemCode } from "../../media/disk.ts";
+import { checkRoot, placeFile, syncFolder } from "../../media/place-file.ts";
+import { sha256Of } from "../../model/sha256.ts";
 import { isOpenHttp } from "../../rules/addresses.ts";
-import { stateFolderName, workFolderName } from "../../vault/archive-disk.ts";
-import type { BucketLocation } from "../../vault/files-location.ts";
+import { stateFolderName, workFolderName, writeDurably } from "../../vault/archive-disk.ts";
+import type { BucketLocation, FolderLocation } from "../../vault/files-location.ts";
+import { appendText } from "../../vault/files/appended-lines.ts";
+import { hashFile } from "../../vault/packages/package-files.ts";
+import { isElsewhere } from "../../vault/place/open-packages.ts";
 import { probeBucket } from "../../vault/s3/bucket.ts";
 import { type TestLine, line, lineOfError, orLate } from "./admin-route.ts";
 import { unfinishedLines } from "./store-values.ts";
@@ -35,29 +39,35 @@ interface FolderTest {
   /** The folder in it in which the test works. */
   readonly scratch: string;
   readonly disk: TestedDisk;
+  /** The spool of a store whose folder is on another disk; undefined: unfinished packages are beside the others. */
+  readonly spool: string | undefined;
   /** Aborting ends the test between two calls to the disk. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Tests whether packages can be kept in a folder: creates files and folders in it as the archive does, and removes
- * them. If the disk hangs, the test ends with a line that says so when `signal` aborts, and cleans up when the disk
- * answers again.
+ * Tests whether packages can be kept in a folder: does in it what archiving does, with the same functions, and removes what it has made.
+ * `workFolder`: see FolderLocation. If the disk hangs, the test ends with a line that says so when `signal` aborts, and cleans up when
+ * the disk answers again.
  */
 export async function testFolder(
-  folder: string,
+  { path: folder, workFolder }: Pick<FolderLocation, "path" | "workFolder">,
   signal: AbortSignal,
   disk: TestedDisk = guardedDisk(folder),
 ): Promise<readonly TestLine[]> {
   const lines: TestLine[] = [];
-  const tried = tryFolder(folder, { disk, signal }, (found) => lines.push(found));
+  const tried = tryFolder(folder, { disk, signal, workFolder }, (found) => lines.push(found));
   const isLate = (await orLate(tried, signal)) === "late";
   return isLate ? [...lines, lineOfError(fileError("fileHung", folder, facts))] : lines;
 }
 
 async function tryFolder(
   folder: string,
-  { disk, signal }: Pick<FolderTest, "disk" | "signal">,
+  {
+    disk,
+    signal,
+    workFolder,
+  }: Pick<FolderTest, "disk" | "signal"> & { readonly workFolder: string | undefined },
   say: (found: TestLine) => void,
 ): Promise<void> {
   try {
@@ -66,9 +76,12 @@ async function tryFolder(
     if (isShareMount(root)) {
       say(line("warning", "folderMount", { path: root }));
     }
-    const test = { root, scratch: join(root, `.dimensioner-test-${randomUUID()}`), disk, signal };
+    const spool =
+      workFolder !== undefined && (await isElsewhere(root, workFolder, disk)) ? workFolder : undefined;
+    const scratch = join(root, `.dimensioner-test-${randomUUID()}`);
+    const test = { root, scratch, disk, spool, signal };
     try {
-      for (const step of [tryWriting, tryNaming, trySync, tryWorkFolder]) {
+      for (const step of [tryWriting, tryNaming, trySync, tryLog, tryWorkFolder]) {
         say(await step(test));
       }
     } finally {
@@ -95,9 +108,33 @@ async function tryWriting(test: FolderTest): Promise<TestLine> {
   await onDisk(test, root, () => disk.mkdir(scratch));
   for (const name of ["package", "taken"]) {
     await onDisk(test, root, () => disk.mkdir(join(scratch, name)));
-    await onDisk(test, root, () => disk.writeFile(join(scratch, name, "file"), name, { flag: "wx" }));
+    await onDisk(test, root, () => writeDurably(join(scratch, name, "file"), name, disk));
   }
-  return line("good", "folderWritable");
+  const isThere = await onDisk(test, root, async () => {
+    const part = join(scratch, "package", ".part");
+    await writeDurably(part, "medium", disk);
+    if (test.spool === undefined) {
+      // Media are received beside the packages.
+      await placeFile({ part, folder: dirname(part), name: "medium", ifExists: "error", disk, facts });
+      await disk.unlink(part).catch(() => undefined);
+    } else {
+      await disk.rename(part, join(dirname(part), "medium"));
+    }
+    return (await hashFile(join(dirname(part), "medium"), disk))?.sha256 === sha256Of("medium");
+  });
+  return isThere ? line("good", "folderWritable") : line("bad", "folderLoses");
+}
+
+/** A line of the log is added to what is there. */
+async function tryLog(test: FolderTest): Promise<TestLine> {
+  const { root, scratch, disk } = test;
+  const path = join(scratch, "log");
+  const text = await onDisk(test, root, async () => {
+    await appendText(path, Buffer.from("1\n"), disk, true);
+    await appendText(path, Buffer.from("2\n"), disk);
+    return await disk.readFile(path, "utf8");
+  });
+  return text === "1\n2\n" ? line("good", "folderAppends") : line("bad", "folderLoses");
 }
 
 /** A package gets its name by a rename, which must fail if the name is taken. */
@@ -117,29 +154,16 @@ async function tryNaming(test: FolderTest): Promise<TestLine> {
 
 async function trySync(test: FolderTest): Promise<TestLine> {
   const { root, scratch, disk } = test;
-  const isSynced = await onDisk(test, root, async () => {
-    await syncFile(join(scratch, "named", "file"), disk);
-    return syncFolder(scratch, disk, facts);
-  });
+  const isSynced = await onDisk(test, root, () => syncFolder(scratch, disk, facts));
   return isSynced ? line("good", "folderSyncs") : line("warning", "folderNoSync");
-}
-
-async function syncFile(path: string, disk: TestedDisk): Promise<void> {
-  const file = await disk.open(path, "r+");
-  try {
-    await file.sync();
-  } catch (error) {
-    if (!cannotSync(error)) {
-      throw error;
-    }
-  } finally {
-    await file.close();
-  }
 }
 
 /** Unfinished packages are in a folder of their own, and a rename from one disk to another is not possible. */
 async function tryWorkFolder(test: FolderTest): Promise<TestLine> {
-  const { root, scratch, disk } = test;
+  const { root, scratch, disk, spool } = test;
+  if (spool !== undefined) {
+    return line("good", "workSpool", { path: spool });
+  }
   let work = root;
   for (const path of [join(root, stateFolderName), join(root, stateFolderName, workFolderName)]) {
     const found = await onDisk(test, path, () => lstatOf(path, disk));
