@@ -194,6 +194,12 @@ const buckets = {
     text: "The bucket __name__ cannot protect objects from being deleted: __problem__. Nothing was stored. Use a bucket with Object Lock, or store without a retention time.",
     hint: "Object Lock is enabled when a bucket is created, or later together with versioning.",
   },
+  bucketNotRetained: {
+    code: "ERR_STORE",
+    text: "__path__ has stored __name__, but not protected it from being deleted: its retention (Object Lock) is not there when it is read back, and cannot be set. Nothing is called archived for as long. Give the access key the rights s3:PutObjectRetention and s3:GetObjectRetention. If it has them, this object store does not keep its promise: use another one, or store without a retention time.",
+    hint: "It is read back for each object.",
+    retryable: true,
+  },
   uploadRemoved: {
     code: "ERR_STORE",
     text: "An upload was removed before it was complete, because it had made no progress for a day. It is repeated.",

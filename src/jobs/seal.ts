@@ -265,8 +265,10 @@ export class Sealing {
         items.map(({ path }) => path),
       );
       const written = await this.#writer.writeMeasurement(from, texts);
+      const retainUntil = place.retainUntil(id);
       const { manifest, file } = await this.#writer.writeManifest(from, {
         job: id,
+        retainUntil,
         store: log.store,
         acceptedAt,
         transactionId,
@@ -292,6 +294,7 @@ export class Sealing {
           parts: intent.folder,
           files: [...items.map(sealedItem), ...written.map(withType)],
           manifest: withType(file),
+          retainUntil,
         },
         same,
         maybePlaced,

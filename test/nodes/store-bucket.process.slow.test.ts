@@ -142,7 +142,7 @@ describe("dimensioner-store with PostgreSQL and a bucket, in two real Node-REDs"
     const denied = { status: 403, code: "AccessDenied" };
     stub.fault = ({ query }) => (query.has("object-lock") ? denied : undefined);
     const states = [await test(), await test({ retainDays: 30 })].map((lines) => lines.at(-1));
-    assert.deepEqual(states, ["good bucketLockUnknown", "warning bucketLockUnknown"]);
+    assert.deepEqual(states, ["good bucketLockUnknown", "bad bucketNoLock"]);
     stub.fault = () => denied;
     assert.deepEqual(await test(), ["bad bucketDenied"]);
     stub.fault = () => undefined;

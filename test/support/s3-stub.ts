@@ -52,6 +52,8 @@ interface StubOptions {
   readonly hasVersions?: boolean;
   /** Whether the bucket retains each object for a month, as its owner can set it: then it has Object Lock and versions. */
   readonly hasDefaultRetention?: boolean;
+  /** What it makes of the retention of an object: some drop that of one in parts, and let it be set afterwards or not. */
+  readonly retention?: "keptForWhole" | "never" | "obeyed";
   /** The entries on one page of a listing. */
   readonly pageSize?: number;
 }
@@ -77,6 +79,7 @@ export async function startStub({
   hasDefaultRetention = false,
   hasLock = hasDefaultRetention,
   hasVersions = hasDefaultRetention,
+  retention = "obeyed",
   pageSize = 1_000,
 }: StubOptions = {}): Promise<BucketStub> {
   const begun = new Date();
@@ -162,7 +165,8 @@ export async function startStub({
     }
     if (method === "POST" && query.has("uploads")) {
       const id = randomUUID();
-      uploads.set(id, { key, initiated: new Date(), parts: new Map(), headers: keptOf(headers) });
+      const kept = retention === "obeyed" ? keptOf(headers) : withoutLock(keptOf(headers));
+      uploads.set(id, { key, initiated: new Date(), parts: new Map(), headers: kept });
       return send(
         200,
         `<InitiateMultipartUploadResult><UploadId>${id}</UploadId></InitiateMultipartUploadResult>`,
@@ -177,9 +181,19 @@ export async function startStub({
         versions.set(key, [...(versions.get(key) ?? []), found]);
       }
     };
+    if (method === "PUT" && query.has("retention")) {
+      const until = /<RetainUntilDate>(.*)<\/RetainUntilDate>/.exec(body.toString())?.[1] ?? "";
+      if (retention === "never" || found === undefined) {
+        return fail(403, "AccessDenied");
+      }
+      const lock = { "x-amz-object-lock-mode": "GOVERNANCE", "x-amz-object-lock-retain-until-date": until };
+      objects.set(key, { ...found, headers: { ...found.headers, ...lock } });
+      return send(200, "");
+    }
     if (method === "PUT") {
       keepVersion();
-      objects.set(key, { body, headers: keptOf(headers), storedAt: new Date() });
+      const kept = retention === "never" ? withoutLock(keptOf(headers)) : keptOf(headers);
+      objects.set(key, { body, headers: kept, storedAt: new Date() });
       return send(200, "", { etag: etagOf(body) });
     }
     if (method === "DELETE") {
@@ -319,6 +333,12 @@ function refuse(
 ): void {
   response.writeHead(status, headers);
   response.end(`<?xml version="1.0"?>\n<Error><Code>${code}</Code><Message>${message}</Message></Error>`);
+}
+
+function withoutLock(headers: Stored["headers"]): Stored["headers"] {
+  return Object.fromEntries(
+    Object.entries(headers).filter(([name]) => !name.startsWith("x-amz-object-lock-")),
+  );
 }
 
 function isLocked({ headers }: Pick<Stored, "headers">): boolean {

@@ -21,7 +21,7 @@ import type { BucketLocation, FolderLocation } from "../../vault/files-location.
 import { appendText } from "../../vault/files/appended-lines.ts";
 import { hashFile } from "../../vault/packages/package-files.ts";
 import { isElsewhere } from "../../vault/place/open-packages.ts";
-import { probeBucket } from "../../vault/s3/bucket.ts";
+import { type Objects, probeBucket, probeRetention } from "../../vault/s3/bucket.ts";
 import { type TestLine, line, lineOfError, orLate } from "./admin-route.ts";
 import { unfinishedLines } from "./store-values.ts";
 
@@ -386,10 +386,22 @@ async function linesOf(location: BucketLocation, signal: AbortSignal): Promise<r
       ...(credentials === null ? [line("good", "bucketEnvironment")] : []),
       line("good", isConditional ? "bucketConditional" : "bucketUnconditional"),
       lineOfLock(hasLock, retainDays),
+      ...(hasLock !== false && retainDays > 0
+        ? await linesOfRetention(files.bucket, `${prefix}.dimensioner-archive/`)
+        : []),
       ...(isOpenHttp(address.origin) ? [line("warning", "bucketOpen")] : []),
     ];
   } finally {
     await files.close();
+  }
+}
+
+async function linesOfRetention(bucket: Objects, prefix: string): Promise<readonly TestLine[]> {
+  try {
+    await probeRetention(bucket, prefix);
+    return [line("good", "bucketRetains")];
+  } catch (error) {
+    return [lineOfError(error)];
   }
 }
 

@@ -162,6 +162,12 @@ export const manifestSchema = described(
       deviceUtc: optionalText("As the device sent it."),
       accepted: described("When the job was on the disk (ISO 8601, UTC).", v.string()),
       archived: described("When this manifest was written (ISO 8601, UTC).", v.string()),
+      retainedUntil: v.exactOptional(
+        described(
+          "Until when the object store was told to let nobody delete the package (Object Lock; ISO 8601, UTC); only if it was.",
+          v.string(),
+        ),
+      ),
     }),
     legalForTrade: described("As received.", v.nullable(v.boolean())),
     billable: described(

@@ -39,6 +39,7 @@ export interface PackageContent extends Completeness {
   readonly job: string;
   readonly store: string;
   readonly acceptedAt: Date;
+  readonly retainUntil: Date | null;
   readonly transactionId: string | null;
   readonly legacyTransactionId: string | null;
   readonly intent: IntentFacts;
@@ -115,6 +116,7 @@ export class PackageWriter {
         deviceUtc: intent.deviceUtcTime,
         accepted: content.acceptedAt.toISOString(),
         archived: new Date().toISOString(),
+        ...(content.retainUntil === null ? {} : { retainedUntil: content.retainUntil.toISOString() }),
       },
       legalForTrade: intent.legalForTrade,
       billable: intent.billable,

@@ -38,6 +38,7 @@ interface Upload {
   /** Of which files it is. */
   readonly of: string;
   readonly sent: Set<string>;
+  readonly retainUntil: Date | null;
 }
 
 const dayMs = 24 * 3_600_000;
@@ -98,6 +99,13 @@ export class BucketPlace implements PackagePlace {
     return undefined;
   }
 
+  retainUntil(job: string): Date | null {
+    const days = this.#retainDays;
+    return (
+      this.#unfinished.get(job)?.retainUntil ?? (days === 0 ? null : new Date(Date.now() + days * dayMs))
+    );
+  }
+
   async place(
     sealed: SealedPackage,
     _same: SamePackage,
@@ -153,25 +161,30 @@ export class BucketPlace implements PackagePlace {
     this.#unfinished.delete(job);
   }
 
-  #uploadOf({ job, parts, files }: SealedPackage): Upload {
+  #uploadOf({ job, parts, files, retainUntil }: SealedPackage): Upload {
     const of = JSON.stringify(files);
     const before = this.#unfinished.get(job);
     if (before?.of === of) {
       return before;
     }
     const name = randomBytes(nameBytes).toString("hex");
-    const upload = { location: [...parts, name].join("/"), of, sent: new Set<string>() };
+    const upload = { location: [...parts, name].join("/"), of, sent: new Set<string>(), retainUntil };
     this.#unfinished.set(job, upload);
     return upload;
   }
 
-  async #send({ folder }: SealedPackage, location: string, file: SealedFile, isNew: boolean): Promise<void> {
+  async #send(
+    { folder, retainUntil }: SealedPackage,
+    location: string,
+    file: SealedFile,
+    isNew: boolean,
+  ): Promise<void> {
     const from = join(folder, file.path);
     const key = keyOf(join(this.#folder(location), file.path));
     const stored = await copyFile(from, this.files.bucket, key, file, {
       isNew,
       contentType: file.contentType,
-      retainUntil: this.#retainDays === 0 ? undefined : new Date(Date.now() + this.#retainDays * dayMs),
+      retainUntil: retainUntil ?? undefined,
       disk: this.#disk,
     });
     if (stored !== "stored") {

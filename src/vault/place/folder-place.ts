@@ -91,6 +91,10 @@ export class FolderPlace implements PackagePlace {
     );
   }
 
+  retainUntil(): null {
+    return null;
+  }
+
   async place(
     sealed: SealedPackage,
     same: SamePackage,

@@ -28,6 +28,8 @@ export interface SealedPackage {
   /** Its files without its manifest. */
   readonly files: readonly SealedFile[];
   readonly manifest: SealedFile;
+  /** As `retainUntil` has returned it. */
+  readonly retainUntil: Date | null;
 }
 
 /** To be called before a package gets its name. What it returns is to be called if it certainly has not got it. */
@@ -61,6 +63,11 @@ export interface PackagePlace {
   find(placed: PlacedPackage): Promise<Manifest | "damaged" | undefined>;
   /** Finds the package that an attempt at a job has placed before its process ended. Throws ERR_FILE and ERR_STORE. */
   seek(job: string, parts: readonly string[]): Promise<FoundPackage | undefined>;
+  /**
+   * Until when nobody without a special right will be able to delete the package of a job (Object Lock), so that its manifest can say it;
+   * null if everybody can. It is the same for all attempts of a process whose files are used again.
+   */
+  retainUntil(job: string): Date | null;
   /**
    * Brings the files of a package where they have to be, and gives it its name: from then on it exists, complete. An existing package
    * that is the same one is returned instead. Throws ERR_FILE, ERR_STORE, ERR_CANCELLED if another worker has the job, or the system's

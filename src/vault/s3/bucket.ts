@@ -23,6 +23,7 @@ import {
   type Stored,
   type UploadSource,
   endUpload,
+  retainObject,
   sha256Header,
   sourceOf,
   storeObject,
@@ -135,9 +136,43 @@ export class Bucket {
 
   /**
    * Stores an object, with its SHA-256 beside it. With `isNew`, an existing object is not replaced if the object store can
-   * tell; object stores that cannot replace it. `changed`: the content is not what its SHA-256 says, and nothing was stored.
+   * tell; object stores that cannot replace it. `changed`: the content is not what its SHA-256 says, and nothing was stored. A retention
+   * is read back; where it is missing it is set, and where it cannot be set that is an error, although the object is stored.
    */
   async store(key: string, source: UploadSource, options: StoreOptions = {}): Promise<Stored> {
+    const stored = await this.#store(key, source, options);
+    if (stored === "stored" && options.retainUntil !== undefined) {
+      await this.#demandRetention(key, options.retainUntil);
+    }
+    return stored;
+  }
+
+  async #demandRetention(key: string, until: Date): Promise<void> {
+    if (await this.#isRetained(key, until)) {
+      return;
+    }
+    let refusal: unknown;
+    try {
+      await retainObject(this.#requests, key, until);
+    } catch (error) {
+      refusal = this.explain("write", error);
+      if (!(error instanceof BucketRefusal)) {
+        throw refusal;
+      }
+    }
+    if (!(await this.#isRetained(key, until))) {
+      const { name: path, origin: host } = this.address;
+      const facts = { surface: "store", operation: "write", cause: refusal } as const;
+      throw new DimensionerError("bucketNotRetained", facts, { name: key, path, host });
+    }
+  }
+
+  /** An object store may keep whole seconds only. */
+  async #isRetained(key: string, until: Date): Promise<boolean> {
+    return ((await this.head(key))?.retainedUntilMs ?? 0) > until.getTime() - 1_000;
+  }
+
+  async #store(key: string, source: UploadSource, options: StoreOptions): Promise<Stored> {
     return await this.#explained("write", async () => {
       if (options.isNew === true && this.#hasConditions) {
         try {
@@ -405,6 +440,24 @@ function retainedUntil(headers: HeaderFields): number {
   }
   const untilMs = Date.parse(String(headers["x-amz-object-lock-retain-until-date"] ?? ""));
   return Number.isNaN(untilMs) ? 0 : untilMs;
+}
+
+/** Long enough for the object of a test to be looked at; where the bucket keeps versions, it stays as an earlier one for as long. */
+const probeRetentionMs = 60_000;
+
+/**
+ * Stores an object in parts with a retention whose key begins with the prefix, and removes it as far as the bucket lets it. Rejects with
+ * ERR_STORE if it is not retained.
+ */
+export async function probeRetention(bucket: Objects, prefix: string): Promise<void> {
+  const key = `${prefix}${probeName}${randomUUID()}`;
+  const retainUntil = new Date(Date.now() + probeRetentionMs);
+  try {
+    await bucket.store(key, sourceOf("retained"), { inParts: true, retainUntil });
+  } finally {
+    // Where it is protected and no versions are kept, the tidying removes it by its name a day later.
+    await bucket.remove(key).catch(() => undefined);
+  }
 }
 
 /** What a bucket can do besides storing objects. */

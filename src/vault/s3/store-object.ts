@@ -38,6 +38,8 @@ export interface StoreOptions {
   readonly contentType?: string | undefined;
   /** Nobody without a special right can delete or replace it before this time (Object Lock). */
   readonly retainUntil?: Date | undefined;
+  /** In parts, however small it is: object stores have treated the two differently. */
+  readonly inParts?: boolean;
 }
 
 export type Stored = "changed" | "exists" | "stored";
@@ -74,7 +76,7 @@ export async function storeObject(
         }),
   };
   try {
-    return source.bytes <= partBytes
+    return source.bytes <= partBytes && options.inParts !== true
       ? await storeAtOnce(requests, key, source, headers, options)
       : await storeInParts(requests, key, source, headers, options);
   } catch (error) {
@@ -223,6 +225,18 @@ async function complete(
       await requests.pauseAfter(tries);
     }
   }
+}
+
+/**
+ * Protects an object from being deleted before a time, after it was stored: Ceph, for one, has dropped the retention of what was sent in
+ * parts.
+ */
+export async function retainObject(requests: BucketRequests, key: string, until: Date): Promise<void> {
+  const body = Buffer.from(
+    `<Retention xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Mode>GOVERNANCE</Mode><RetainUntilDate>${until.toISOString()}</RetainUntilDate></Retention>`,
+  );
+  const headers = { "content-type": "application/xml", ...md5Of(body) };
+  await requests.sendForText({ method: "PUT", key, query: { retention: "" }, headers, body });
 }
 
 async function isStored(
