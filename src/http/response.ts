@@ -71,7 +71,8 @@ export class ResponseReceiver implements Receiver {
         refusePart(this.#peer, this.#call, headers);
       }
     } catch (error) {
-      if (!this.#call.acts || !(error instanceof DimensionerError)) {
+      const mayWantTls = statusCode === 400 && this.#peer.origin.startsWith("http:");
+      if (!(error instanceof DimensionerError) || !(this.#call.acts || mayWantTls)) {
         throw error;
       }
       this.#refusal = error;
@@ -94,7 +95,7 @@ export class ResponseReceiver implements Receiver {
 
   response(): HttpResponse {
     if (this.#refusal !== undefined) {
-      throw this.#refusal;
+      throw this.#wordedRefusal(this.#refusal);
     }
     const body = this.#body.bytes();
     const coding = String(this.#headers["content-encoding"] ?? "").toLowerCase();
@@ -114,12 +115,27 @@ export class ResponseReceiver implements Receiver {
 
   /** The error of an exchange that has failed, with what has arrived of the answer to a command: it cannot be asked for again. */
   explain(error: unknown): unknown {
-    const failure = this.#refusal ?? error;
+    const failure = this.#refusal === undefined ? error : this.#wordedRefusal(this.#refusal);
     const body = this.#body.bytes();
     if (failure instanceof DimensionerError && this.#call.acts && body.length > 0) {
       failure.keepAnswer(this.#answer(body, false));
     }
     return failure;
+  }
+
+  /** Many servers that expect HTTPS say so in plain words, with the status of any bad request. */
+  #wordedRefusal(refusal: DimensionerError): DimensionerError {
+    const isPlain = this.#peer.origin.startsWith("http:") && refusal.details.statusCode === 400;
+    return isPlain && wantsTls.test(this.#body.bytes().toString("latin1", 0, keptAnswerBytes))
+      ? callFailure(
+          this.#peer,
+          this.#call,
+          "responseOnlyTls",
+          refusal.details.outcome,
+          {},
+          { statusCode: 400 },
+        )
+      : refusal;
   }
 
   #charset(): string | undefined {
@@ -145,6 +161,9 @@ export class ResponseReceiver implements Receiver {
 }
 
 const hidden = ({ hide }: Peer, text: string): string => hide?.(text) ?? text;
+
+/** What nginx, Apache and programs in Go say of HTTP on a port for HTTPS. */
+const wantsTls = /\bHTTP\b[^<]{0,60}\b(?:HTTPS|SSL-enabled|TLS)\b/i;
 
 /** A text in UTF-8 that was cut, without the part of a character at its end. */
 function wholeCharacters(bytes: Buffer): Buffer {

@@ -81,6 +81,24 @@ describe("a peer that speaks broken HTTP", () => {
     });
   }
 
+  for (const [server, words] of Object.entries({
+    nginx: "<center>The plain HTTP request was sent to HTTPS port</center>",
+    Apache: "Reason: You're speaking plain HTTP to an SSL-enabled server port.",
+    "a program in Go": "Client sent an HTTP request to an HTTPS server.",
+  })) {
+    it(`is ${server} that expects HTTPS and says so: the sentence says https`, async () => {
+      const answer = `HTTP/1.1 400 Bad Request\r\ncontent-type: text/html\r\ncontent-length: ${words.length}\r\n\r\n${words}`;
+      const client = clientOf(await serve(answer));
+      for (const [ask, outcome] of [
+        [() => client.measure(), "refused"],
+        [() => client.ping(), null],
+      ] as const) {
+        const error = await failsWith(ask(), { code: "ERR_BAD_RESPONSE", outcome });
+        assert.match(error.message, /uses HTTPS.*https:\/\//);
+      }
+    });
+  }
+
   it("speaks TLS, and the address says http: the sentence says https", async () => {
     const server = createTlsServer(identity("good"));
     server.on("tlsClientError", () => undefined);
