@@ -312,7 +312,7 @@ const connections = {
   },
   stalled: {
     code: "ERR_TIMEOUT",
-    text: "The download from __host__ stopped: no data for __seconds__ s. Try again; if this happens often, check the network.",
+    text: "The download from __host__ stopped: hardly any data for __seconds__ s. Try again; if this happens often, check the network.",
     hint: "For downloads, the timeoutMs option is the longest pause between data.",
     inNode: { hint: "For downloads, the timeout in the config node is the longest pause between data." },
     retryable: true,

@@ -23,8 +23,9 @@ export interface Receiver {
 }
 
 /**
- * `deadline`: the whole exchange ends within `ms`. `stall`: at least one byte arrives every `ms`; time in which the
- * receiver has paused counts as well, so that a hanging disk cannot hide a hanging peer.
+ * `deadline`: the whole exchange ends within `ms`. `stall`: in each time of `ms`, as much arrives as a second of the slowest line brings
+ * (`leastBytesPerSecond`), because a peer that sends a byte now and then would hold a download for ever; time in which the receiver has
+ * paused counts as well, so that a hanging disk cannot hide a hanging peer.
  */
 export interface TimeLimit {
   readonly kind: "deadline" | "stall";
@@ -32,6 +33,9 @@ export interface TimeLimit {
   /** The start of the limit in `performance.now()`; now if it is not given. */
   readonly since?: number;
 }
+
+/** The slowest lines bring eight times as much. */
+const leastBytesPerSecond = 1_000;
 
 export interface ExchangeOptions {
   readonly connections: Connections;
@@ -83,8 +87,10 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
   #endsAt = Infinity;
   #received = 0;
   #announced: number | null = null;
-  /** The start of the limit: the start of the exchange, or for a stall limit the last byte. */
+  /** The start of the limit: the start of the exchange, or for a stall limit when enough had arrived the last time. */
   #since: number;
+  /** What has arrived since then. */
+  #sinceBytes = 0;
 
   constructor(peer: Peer, call: Call, receiver: Receiver, options: ExchangeOptions) {
     this.#peer = peer;
@@ -139,6 +145,7 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
   onResponseStart(_controller: Dispatcher.DispatchController, statusCode: number, headers: Headers): void {
     if (statusCode >= 200) {
       this.#announced = lengthOf(headers);
+      this.#goesOn();
       this.#take(() => this.#receiver.onHead(statusCode, headers, this));
     }
   }
@@ -147,6 +154,10 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
     // When a connection ends, undici may deliver an empty chunk.
     if (chunk.length > 0) {
       this.#received += chunk.length;
+      this.#sinceBytes += chunk.length;
+      if (this.#sinceBytes * 1_000 >= leastBytesPerSecond * this.#options.limit.ms) {
+        this.#goesOn();
+      }
       this.#take(() => this.#receiver.onData(chunk));
     }
   }
@@ -200,12 +211,17 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
     }
   }
 
+  /** Begins the limit anew, if it is one for a stall. */
+  #goesOn(): void {
+    if (this.#options.limit.kind === "stall") {
+      this.#since = performance.now();
+      this.#sinceBytes = 0;
+    }
+  }
+
   #take(receive: () => void): void {
     if (this.#ended) {
       return;
-    }
-    if (this.#options.limit.kind === "stall") {
-      this.#since = performance.now();
     }
     try {
       receive();

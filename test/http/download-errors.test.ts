@@ -46,9 +46,38 @@ describe("a download with somebody who watches it, or a peer that goes away", ()
     assert.equal(server.requests.length, 1);
   });
 
-  it("goes on for as long as a byte comes in time", async () => {
+  it("ends where a byte comes now and then, and where each connection brings one", async () => {
     const limitMs = 400;
-    const short = file.subarray(0, 60);
+    let sent = 0;
+    const dripping = await begin(
+      opened,
+      async (_, socket) => {
+        socket.write(replyBytes({ headers: { "content-length": file.length } }));
+        for (; !socket.destroyed; sent += 1) {
+          socket.write(Uint8Array.of(sent));
+          await sleep(20);
+        }
+      },
+      limitMs,
+    );
+    await failsWith(readBody(dripping.begun), { code: "ERR_TIMEOUT" });
+    assert.ok(sent < file.length / 10, `${sent} bytes`);
+    const etag = { etag: '"1"' };
+    const breaking = await begin(opened, ({ headers }, socket) => {
+      const from = Number(/\d+/.exec(headers["range"] ?? "0")?.[0]);
+      const range = `bytes ${from}-${file.length - 1}/${file.length}`;
+      const given = { ...etag, "content-length": file.length - from };
+      const head =
+        from === 0 ? { headers: given } : { status: 206, headers: { ...given, "content-range": range } };
+      socket.end(Buffer.concat([replyBytes(head), file.subarray(from, from + 1)]));
+    });
+    await failsWith(readBody(breaking.begun), { code: "ERR_CONNECTION_LOST" });
+    assert.equal(breaking.server.requests.length, 3);
+  });
+
+  it("goes on for as long as enough comes in time", async () => {
+    const limitMs = 400;
+    const short = file.subarray(0, 2_400);
     let content: Buffer | null = null;
     while (content === null) {
       let [lastAt, longestGapMs] = [performance.now(), 0];
@@ -61,8 +90,8 @@ describe("a download with somebody who watches it, or a peer that goes away", ()
         opened,
         async (_, socket) => {
           write(socket, replyBytes({ headers: { "content-length": short.length } }));
-          for (const byte of short) {
-            write(socket, Uint8Array.of(byte));
+          for (let at = 0; at < short.length; at += 40) {
+            write(socket, short.subarray(at, at + 40));
             await sleep(15);
           }
         },
