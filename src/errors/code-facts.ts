@@ -117,7 +117,7 @@ export const errorFacts: Readonly<Record<ErrorCode, ErrorFacts>> = {
       "After a command: another parcel may be on the table by now, so decide whether the scan still counts. Nothing was sent.",
   },
   ERR_CANCELLED: {
-    when: "A reset, a deploy or a stop ended it while it was waiting or running.",
+    when: "A reset, a deploy or a stop ended it while it was waiting or running. If all flows were stopped, a Catch node gets it after the next start; where its node is gone then, and when Node-RED ends, it is in the log.",
     outcomes: ["not-sent", "unknown"],
     remedy:
       "If the outcome is `unknown`, check the device first. A job that an archive node has accepted continues by itself: do not send it again (`retryable` is false then).",

@@ -83,6 +83,8 @@ export const logged = new Set(
     "undelivered",
     "damagedJob",
     "damagedPackage",
+    "cutNodeGone",
+    "cutNotKept",
     "evidencePage",
     "evidencePageOff",
     "heldUp",

@@ -78,6 +78,7 @@ const nodeTypes: NodeInitializer[] = [
   core("@node-red/nodes/core/sequence/17-split.js") as NodeInitializer,
   core("@node-red/nodes/core/network/06-httpproxy.js") as NodeInitializer,
   core("@node-red/nodes/core/network/31-tcpin.js") as NodeInitializer,
+  core("@node-red/nodes/core/common/25-catch.js") as NodeInitializer,
   core("@node-red/nodes/core/common/25-status.js") as NodeInitializer,
   archive,
   billableWeight,

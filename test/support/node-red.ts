@@ -56,8 +56,8 @@ export interface NodeRedOptions {
   env?: Readonly<Record<string, string>>;
 }
 
-/** What Node-RED restarts: everything, the flows with changes, or the nodes with changes. */
-export type DeployType = "full" | "flows" | "nodes";
+/** What Node-RED restarts: everything, the flows with changes, or the nodes with changes; or everything with the flows that it has. */
+export type DeployType = "full" | "flows" | "nodes" | "reload";
 
 export interface NodeRed {
   /** The editor's address, without a slash at the end. */

@@ -79,6 +79,34 @@ function childrenOf(container: object): Iterator<unknown, undefined> {
     : Object.values(container)[Symbol.iterator]();
 }
 
+/** What a message has in memory, roughly: its texts and Buffers, and something for every other value. 0 if it cannot be read. */
+export function sizeOfMessage(msg: object): number {
+  try {
+    return sumSizes(msg);
+  } catch {
+    return 0;
+  }
+}
+
+function sumSizes(msg: object): number {
+  const seen = new Set<object>([msg]);
+  let bytes = 0;
+  for (const open: object[] = [msg]; open.length > 0;) {
+    const children = childrenOf(open.pop() ?? []);
+    for (let child = children.next(); child.done !== true; child = children.next()) {
+      const { value } = child;
+      bytes += bytesOfValue + sizeOf(value);
+      if (isContainer(value) && !seen.has(value)) {
+        seen.add(value);
+        open.push(value);
+      }
+    }
+  }
+  return bytes;
+}
+
+const bytesOfValue = 16;
+
 /** Of the messages that one node is processing; a single one may have more. */
 const mostBytes = 1_000_000_000;
 

@@ -5,8 +5,9 @@ import { openOrExplain } from "../config/config-choice.ts";
 import { SettingsReader } from "../config/settings.ts";
 import { type Operation, errorBeforeSending } from "../failure.ts";
 import type { InTurn, Message, Outputs } from "../messages.ts";
-import { unforeseenError } from "../status/node-error.ts";
+import { NodeError, unforeseenError } from "../status/node-error.ts";
 import { NodeStatus, type StatusKey, failedKeyOf, translateError } from "../status/node-status.ts";
+import { CutMessages, raiseError } from "./cut-messages.ts";
 import { MessageMemory, hasSeveralWires, refuseTooDeep, writableMessage, writeBack } from "./message.ts";
 import type { Versioned } from "./values.ts";
 
@@ -70,6 +71,15 @@ export function serve<TSettings>(
   const closing = new AbortController();
   const running = new Set<Promise<void>>();
   let resetting = new AbortController();
+  /** The errors of messages that the next start sends out. */
+  const comingBack = new WeakSet<Error>();
+
+  const cutMessages = CutMessages.of(RED);
+  // What a Catch node could not get from the node before is reported by this one.
+  node.on(
+    "close",
+    cutMessages.enter(RED, node, (error) => showCut(error)),
+  );
 
   const call: Operation = { operation, acts, surface: "config" };
   const memory = new MessageMemory(call);
@@ -156,7 +166,7 @@ export function serve<TSettings>(
       if (error === undefined) {
         node.warn(thrown);
       } else {
-        node.error(error, { _msgid });
+        raiseError(node, error, { _msgid });
       }
     }
   };
@@ -167,11 +177,23 @@ export function serve<TSettings>(
         msg["rawResponse"] = error.rawResponse;
       }
       status.say("failed", failedKeyOf(error));
-      return translateError(RED, error, device);
+      const translated = translateError(RED, error, device);
+      if (error.sentence === "cancelledKept") {
+        comingBack.add(translated);
+      }
+      return translated;
     }
     const unforeseen = unforeseenError(error);
     status.show("failed", () => unforeseen.message);
     return unforeseen;
+  };
+
+  const showCut = (error: Error): void => {
+    if (error instanceof NodeError) {
+      status.say("failed", `failed.${error.code}`);
+    } else {
+      status.show("failed", () => error.message);
+    }
   };
 
   node.on("input", (given: Message, send, done) => {
@@ -185,7 +207,11 @@ export function serve<TSettings>(
     }
     const finish = (error?: Error): void => {
       writeBack(msg, given);
-      done(error);
+      if (error !== undefined && closing.signal.aborted && !comingBack.has(error)) {
+        cutMessages.end({ RED, node, msg, error }, () => done(error));
+      } else {
+        done(error);
+      }
     };
     const ended = run(msg, (outputs) => send(outputs as Message[]), finish);
     running.add(ended);

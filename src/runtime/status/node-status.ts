@@ -151,6 +151,9 @@ export const statusTexts = {
   recordsDamaged: "damaged records: __count__",
   recordsTooOld: "unhandled for a week: __count__",
   handled: "records handled: __count__",
+  cutNodeGone:
+    "This node is no longer deployed: it was deleted or disabled. No Catch node gets this message.",
+  cutNotKept: "Too many messages were cancelled at once, or they are too large. No Catch node gets this one.",
   bucketAway: "bucket not available",
   loginRejected: "login rejected",
   pathTaken: "path used by another node",

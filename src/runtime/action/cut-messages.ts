@@ -1,0 +1,229 @@
+import type { Node, NodeAPI } from "node-red";
+import { deployed } from "../config/config-choice.ts";
+import { show } from "../failure.ts";
+import type { Message } from "../messages.ts";
+import { translateStatus } from "../status/node-status.ts";
+import { sizeOfMessage } from "./message.ts";
+
+/** Where the messages of a runtime are kept: one object for the nodes of all types, as long as Node-RED runs. */
+const ofRuntime = Symbol("cut messages of @dimflow/node-red-dimensioner");
+
+/** How many messages wait for the next start of the flows. */
+const mostKept = 10_000;
+/** What they may have in memory; a single one may have more. */
+const mostBytes = 100_000_000;
+
+const hook = "dimensioner-cut";
+
+/** A node that exists now. */
+interface Present {
+  readonly RED: NodeAPI;
+  readonly node: Node;
+  /** Shows in its status in what a message has ended. */
+  readonly show: (error: Error) => void;
+}
+
+/** A message that was at work in a node when that was closed. */
+interface CutMessage {
+  readonly RED: NodeAPI;
+  /** The node that was closed. */
+  readonly node: Node;
+  /** What a Catch node gets, and the error in which it has ended. */
+  readonly msg: Message;
+  readonly error: Error;
+  readonly bytes: number;
+  /** Whether the log has it. */
+  isLogged: boolean;
+}
+
+/** What Node-RED hands to an `onReceive` hook. */
+interface ReceiveEvent {
+  readonly msg: object;
+  readonly destination: { readonly node: Node };
+}
+
+/** Who has heard of an error: a Catch node, only Catch nodes that are stopped and drop it, or nobody, so that it is in the log. */
+type Heard = "caught" | "dropped" | "logged";
+
+/**
+ * The messages that a stop of the flows has cut. Node-RED hands an error to the Catch nodes of the flow that is being stopped; they are
+ * closed by then and drop it, and because they were there it is not logged either. So each such message is kept until the flows run
+ * again: then the node that has the same id reports it, once, to the Catch nodes of the new flow and to the log. Where no such node
+ * comes, and where the flows are not started again, as at the end of the process, the log says so.
+ */
+export class CutMessages {
+  /** By id; a node inside a subflow has one that its next one has, too. */
+  readonly #present = new Map<string, Present>();
+  #kept: CutMessage[] = [];
+  #keptBytes = 0;
+  /** Between a stop and the start that follows it, `starting`; `stopped` if none is announced. */
+  #flows: "running" | "starting" | "stopped" = "starting";
+
+  private constructor({ events }: NodeAPI) {
+    events.on("flows:stopping", () => {
+      this.#flows = "starting";
+    });
+    events.on("flows:started", () => {
+      this.#flows = "running";
+      this.#report();
+    });
+    events.on("runtime-event", (event: unknown) => {
+      if (isLastingStop(event)) {
+        this.#flows = "stopped";
+        this.#kept.forEach(log);
+      }
+    });
+  }
+
+  /** Those of the runtime to which a node type belongs. */
+  static of(RED: NodeAPI): CutMessages {
+    const known: unknown = Reflect.get(RED.events, ofRuntime);
+    const messages = known instanceof CutMessages ? known : new CutMessages(RED);
+    Reflect.set(RED.events, ofRuntime, messages);
+    return messages;
+  }
+
+  /** To be called when a node begins: it reports what was cut in the one before. Returns a function to be called when it closes. */
+  enter(RED: NodeAPI, node: Node, showError: (error: Error) => void): () => void {
+    const present = { RED, node, show: showError };
+    this.#present.set(node.id, present);
+    return () => {
+      if (this.#present.get(node.id) === present) {
+        this.#present.delete(node.id);
+      }
+    };
+  }
+
+  /** Ends a message of a closed node in an error: `end` tells Node-RED of it. */
+  end(cut: Pick<CutMessage, "RED" | "node" | "msg" | "error">, end: () => void): void {
+    const heard = tell(cut, end, (catchNode) => passesOn(cut.RED, catchNode));
+    if (heard === "caught") {
+      return;
+    }
+    const kept = { ...cut, bytes: sizeOfMessage(cut.msg), isLogged: heard === "logged" };
+    const isFull = this.#kept.length > 0 && this.#keptBytes + kept.bytes > mostBytes;
+    if (isFull || this.#kept.length >= mostKept) {
+      log(kept);
+      cut.node.warn(translateStatus(cut.RED, "cutNotKept"));
+      return;
+    }
+    this.#kept.push(kept);
+    this.#keptBytes += kept.bytes;
+    if (this.#flows === "running") {
+      // It took longer to end than Node-RED waits for a node to close.
+      this.#report();
+    } else if (this.#flows === "stopped") {
+      log(kept);
+    }
+  }
+
+  #report(): void {
+    const kept = this.#kept;
+    this.#kept = [];
+    this.#keptBytes = 0;
+    for (const cut of kept) {
+      const next = this.#present.get(cut.node.id);
+      if (next?.RED === cut.RED) {
+        reportBy(next, cut);
+      } else {
+        log(cut);
+        cut.node.warn(translateStatus(cut.RED, "cutNodeGone"));
+      }
+    }
+  }
+}
+
+/** Whether an event of the runtime says that the flows have stopped, and not because a deploy is about to start them again. */
+function isLastingStop(event: unknown): boolean {
+  if (typeof event !== "object" || event === null || !("payload" in event) || !("id" in event)) {
+    return false;
+  }
+  const { id, payload } = event;
+  const isStop =
+    typeof payload === "object" && payload !== null && "state" in payload && payload.state === "stop";
+  return id === "runtime-state" && isStop && !("deploy" in payload && payload.deploy === true);
+}
+
+function reportBy({ RED, node, show: showError }: Present, cut: CutMessage): void {
+  const { msg, error } = cut;
+  showError(error);
+  if (cut.isLogged && !mayBeCaught(RED, node)) {
+    return;
+  }
+  const raise = (): void => raiseError(node, error, msg);
+  if (tell({ RED, node }, raise, () => true) !== "logged") {
+    log(cut);
+  }
+}
+
+/** Tells Node-RED of an error. It throws at a message that it cannot copy for a Catch node, which then gets the message's id only. */
+export function raiseError(node: Node, error: Error, msg: Message): void {
+  try {
+    node.error(error, msg);
+  } catch {
+    node.error(error, { _msgid: msg._msgid });
+  }
+}
+
+/** Only into the log, once, with what tells the message from others. */
+function log(cut: CutMessage): void {
+  if (!cut.isLogged) {
+    cut.isLogged = true;
+    const { _msgid, transactionReference = null } = cut.msg;
+    const which = transactionReference === null ? `_msgid ${_msgid}` : show(transactionReference);
+    cut.node.error(`${cut.error.message} (${which})`);
+  }
+}
+
+/** Whether the flow of a node has a Catch node at all; from inside a subflow, errors can go to any. */
+function mayBeCaught(RED: NodeAPI, node: Node): boolean {
+  let isThere = false;
+  RED.nodes.eachNode(({ type, z }) => {
+    isThere ||= type === "catch" && (z === node.z || "_alias" in node);
+  });
+  return isThere;
+}
+
+/** Runs what tells Node-RED of a node's error. A Catch node that is not `fit` does not get it. */
+function tell(
+  { RED, node }: Pick<Present, "RED" | "node">,
+  act: () => void,
+  fit: (catchNode: Node) => boolean,
+): Heard {
+  let heard: Heard = "logged";
+  RED.hooks.add(`onReceive.${hook}`, ({ msg, destination }: ReceiveEvent) => {
+    if (destination.node.type !== "catch" || sourceOf(msg) !== node.id) {
+      return undefined;
+    }
+    if (!fit(destination.node)) {
+      heard = heard === "caught" ? heard : "dropped";
+      return false;
+    }
+    heard = "caught";
+    return undefined;
+  });
+  try {
+    act();
+  } finally {
+    RED.hooks.remove(`*.${hook}`);
+  }
+  return heard;
+}
+
+/** The id of the node whose error is on a message. */
+function sourceOf(msg: object): unknown {
+  const error: unknown = "error" in msg ? msg.error : undefined;
+  const source: unknown =
+    typeof error === "object" && error !== null && "source" in error ? error.source : undefined;
+  return typeof source === "object" && source !== null && "id" in source ? source.id : undefined;
+}
+
+/** Whether what a Catch node gets now comes through: neither it nor what is wired to it is stopped. */
+function passesOn(RED: NodeAPI, catchNode: Node): boolean {
+  const wires: unknown = Reflect.get(catchNode, "wires");
+  const targets = Array.isArray(wires) ? wires.flat() : [];
+  return (
+    deployed(RED, catchNode.id) === catchNode &&
+    targets.every((id) => typeof id === "string" && deployed(RED, id) !== null)
+  );
+}

@@ -1,0 +1,140 @@
+import assert from "node:assert/strict";
+import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
+import { nodeRedMajor, startNodeRed, type NodeRed } from "../support/node-red.ts";
+
+const place = { z: "tab", x: 100, y: 100 };
+const sentence = "this command was running";
+
+/** POST /measure?NUMBER measures; what a Catch node gets is a line of the log. */
+function flowFor(sim: Simulator): Record<string, unknown>[] {
+  return [
+    { id: "tab", type: "tab", label: "test" },
+    { id: "device", type: "dimensioner-device", name: "Dock 1", address: sim.newer.origin, timeout: 60 },
+    { ...place, id: "ask", type: "http in", url: "/measure", method: "post", wires: [["named", "answer"]] },
+    { ...place, id: "answer", type: "http response", wires: [] },
+    {
+      ...place,
+      id: "named",
+      type: "function",
+      func: "return { transactionReference: msg.payload.reference };",
+      outputs: 1,
+      wires: [["measure"]],
+    },
+    {
+      ...place,
+      id: "measure",
+      type: "dimensioner-measure",
+      name: "Scale",
+      device: "device",
+      wires: [[], []],
+    },
+    { ...place, id: "catch", type: "catch", scope: null, wires: [["say"]] },
+    {
+      ...place,
+      id: "say",
+      type: "function",
+      func: "node.warn(`caught ${msg.transactionReference} ${msg.error.code} ${msg.error.cause.outcome} by ${msg.error.source.name}`);",
+      outputs: 0,
+      wires: [],
+    },
+  ];
+}
+
+describe(`a measure that is at work when Node-RED ${nodeRedMajor} stops its flows`, () => {
+  let sim: Simulator;
+  let nodeRed: NodeRed;
+  let flow: Record<string, unknown>[];
+
+  /** Begins a measure that the device does not answer. */
+  const measure = async (reference: string): Promise<void> => {
+    sim.faults.add({
+      surface: "newer",
+      path: "/api/v1/measure",
+      times: 0,
+      fault: { kind: "delay", ms: 600_000 },
+    });
+    const arrived = sim.nextRequest(({ path }) => path.startsWith("/api/v1/measure"));
+    await nodeRed.adminFetch("/measure", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ reference }),
+    });
+    await arrived;
+  };
+  const linesWith = (text: string): string[] => nodeRed.logs.filter((line) => line.includes(text));
+  const assertToldOnce = (reference: string): void => {
+    assert.deepEqual(
+      linesWith(`caught ${reference}`).map((line) => line.replace(/^.*caught/, "caught")),
+      [`caught ${reference} ERR_CANCELLED unknown by Scale`],
+    );
+    assert.equal(linesWith(`(${reference})`).length, 1, "the log has it once");
+  };
+
+  beforeEach(async () => {
+    sim = await startSimulator();
+    flow = flowFor(sim);
+    nodeRed = await startNodeRed({
+      major: nodeRedMajor,
+      flows: flow,
+      settings: { runtimeState: { enabled: true, ui: true } },
+    });
+  });
+  afterEach(async () => {
+    await nodeRed.stop();
+    await sim.close();
+  });
+
+  it("is told to the Catch node of the next flow and to the log, after a full deploy", async () => {
+    await measure("ORDER-1");
+    const caught = nodeRed.nextLine(/caught/);
+    await nodeRed.deploy(flow);
+    await caught;
+    await nodeRed.deploy(flow);
+    assertToldOnce("ORDER-1");
+  });
+
+  it("is told after a reload of the flows", async () => {
+    await measure("ORDER-2");
+    const caught = nodeRed.nextLine(/caught/);
+    await nodeRed.deploy([], "reload");
+    await caught;
+    assertToldOnce("ORDER-2");
+  });
+
+  it("is in the log once the flows are stopped, and told to the Catch node once they are started", async () => {
+    await measure("ORDER-3");
+    const setState = (state: string): Promise<Response> =>
+      nodeRed.adminFetch("/flows/state", {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ state }),
+      });
+    const logged = nodeRed.nextLine(/ORDER-3/);
+    assert.ok((await setState("stop")).ok);
+    assert.match(await logged, new RegExp(`\\[error\\] \\[dimensioner-measure:Scale\\] .*${sentence}`));
+    const caught = nodeRed.nextLine(/caught/);
+    assert.ok((await setState("start")).ok);
+    await caught;
+    assertToldOnce("ORDER-3");
+  });
+
+  it("is in the log when the process is ended by a signal", async () => {
+    await measure("ORDER-4");
+    await nodeRed.stop();
+    assert.equal(linesWith(`(ORDER-4)`).length, 1);
+    assert.match(linesWith("(ORDER-4)")[0] ?? "", /\[error\] \[dimensioner-measure:Scale\]/);
+  });
+
+  for (const [what, change] of Object.entries({
+    deleted: (one: object) => ({ ...one, type: "debug", active: false, id: "other" }),
+    disabled: (one: object) => ({ ...one, d: true }),
+  })) {
+    it(`is in the log with the name of its node where that was ${what}`, async () => {
+      await measure("ORDER-5");
+      await nodeRed.deploy(flow.map((one) => (one["id"] === "measure" ? change(one) : one)));
+      assert.equal(linesWith("(ORDER-5)").length, 1);
+      assert.match(linesWith("no longer deployed")[0] ?? "", /\[dimensioner-measure:Scale\]/);
+      assert.deepEqual(linesWith("caught"), []);
+    });
+  }
+});

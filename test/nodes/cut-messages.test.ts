@@ -1,0 +1,194 @@
+import assert from "node:assert/strict";
+import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
+import { withFolder } from "../media/support.ts";
+import { TestFlow, type FlowNode } from "../support/flow.ts";
+import { startServer } from "../support/servers.ts";
+import { storeId, storeNode } from "../support/store-node.ts";
+import { actionNodes, titleOf, type ActionNode } from "./action-nodes.ts";
+
+const credentials = { cloud: { token: "simulator" } };
+const catchNode: FlowNode = { id: "catch", z: "tab", type: "catch", scope: null, wires: [["out-0"]] };
+
+interface Caught {
+  readonly error: {
+    readonly code: string;
+    readonly message: string;
+    readonly source: { readonly id: string };
+    readonly cause: { readonly outcome: string | null; readonly device?: string };
+  };
+  readonly topic?: string;
+}
+
+function configNodes(sim: Simulator): FlowNode[] {
+  return [
+    { id: "device", type: "dimensioner-device", name: "Dock 1", address: sim.newer.origin, timeout: 60 },
+    { id: "cloud", type: "dimensioner-cloud", name: "Cloud", baseUrl: sim.cloud.origin, timeout: 60 },
+  ];
+}
+
+function actionNode({ type, uses, properties }: ActionNode, more: object = {}): FlowNode {
+  return { id: "node", z: "tab", type, [uses]: uses, ...properties, ...more };
+}
+
+/** What the Catch node has sent so far. */
+function caughtIn(flow: TestFlow): Caught[] {
+  return flow.sent.filter(({ nodeId }) => nodeId === "catch").map(({ msg }) => msg as unknown as Caught);
+}
+
+describe("a message that is at work when everything is deployed", () => {
+  let sim: Simulator;
+  let flow: TestFlow;
+
+  beforeEach(async () => {
+    sim = await startSimulator();
+  });
+  afterEach(async () => {
+    await flow.stop();
+    await sim.close();
+  });
+
+  for (const node of actionNodes) {
+    describe(`in ${titleOf(node)}`, () => {
+      let nodes: FlowNode[];
+      /** Starts the flow, and a message of which the other end never answers. */
+      const startOne = async (): Promise<{ readonly ended: Promise<unknown> }> => {
+        nodes = [...configNodes(sim), actionNode(node), catchNode];
+        flow = await TestFlow.start(nodes, credentials);
+        const msg = { topic: "parcels", ...(await node.message(sim)) };
+        const surface = node.uses === "device" ? "newer" : "cloud";
+        const fault = { kind: "delay", ms: 600_000 } as const;
+        sim.faults.add({ surface, path: node.path, times: 0, fault });
+        const arrived = sim.nextRequest(({ path }) => path.startsWith(node.path));
+        const ended = flow.start("node", msg);
+        await arrived;
+        return { ended };
+      };
+
+      it("is told to the new flow's Catch node with its outcome, once", async () => {
+        await startOne();
+        await flow.deploy(nodes, credentials);
+        const { msg } = await flow.untilSent("catch", () => true);
+        const { error, topic } = msg as unknown as Caught;
+        assert.equal(error.code, "ERR_CANCELLED");
+        assert.equal(error.cause.outcome, node.acts ? "unknown" : null);
+        assert.equal(error.source.id, "node");
+        assert.equal(topic, "parcels", "it is the message that was cut");
+        assert.equal((await flow.untilStatus("node", ({ fill }) => fill === "red")).text, "cancelled");
+        await flow.deploy(nodes, credentials);
+        assert.equal(caughtIn(flow).length, 1);
+      });
+
+      it("is told to the Catch node once if it alone is deployed", async () => {
+        const { ended } = await startOne();
+        const changed = nodes.map((one) => (one.id === "node" ? { ...one, info: "changed" } : one));
+        await flow.deploy(changed, credentials, "nodes");
+        await ended;
+        assert.deepEqual(
+          caughtIn(flow).map(({ error }) => error.code),
+          ["ERR_CANCELLED"],
+        );
+        await flow.deploy(nodes, credentials);
+        assert.equal(caughtIn(flow).length, 1);
+      });
+    });
+  }
+
+  const measure = actionNodes.find(({ type }) => type === "dimensioner-measure") ?? assert.fail();
+  const startMeasures = async (nodes: readonly FlowNode[], count = 1): Promise<void> => {
+    flow = await TestFlow.start(nodes, credentials);
+    const fault = { kind: "delay", ms: 600_000 } as const;
+    sim.faults.add({ surface: "newer", path: measure.path, times: 0, fault });
+    const arrived = sim.nextRequest(({ path }) => path.startsWith(measure.path));
+    for (let number = 0; number < count; number++) {
+      void flow.start("node", { transactionReference: `ORDER-${number}` });
+    }
+    await arrived;
+  };
+
+  it("is told with each outcome: one was sent, and those behind it were not", async () => {
+    const nodes = [...configNodes(sim), actionNode(measure), catchNode];
+    await startMeasures(nodes, 3);
+    await flow.untilStatus("node", ({ text }) => text === "in queue: 2");
+    await flow.deploy(nodes, credentials);
+    await flow.untilSent("catch", ({ transactionReference }) => transactionReference === "ORDER-2");
+    assert.deepEqual(
+      caughtIn(flow).map(({ error }) => error.cause.outcome),
+      ["unknown", "not-sent", "not-sent"],
+    );
+    assert.equal(sim.requestsTo("newer", measure.path).length, 1);
+  });
+
+  it("is told to a Catch node that comes with the deploy", async () => {
+    const nodes = [...configNodes(sim), actionNode(measure)];
+    await startMeasures(nodes);
+    await flow.deploy([...nodes, catchNode], credentials);
+    await flow.untilSent("catch", () => true);
+  });
+
+  for (const type of ["nodes", "flows"] as const) {
+    it(`is told once if the Catch node, or what is behind it, is deployed with it (${type})`, async () => {
+      const nodes = (info: string): FlowNode[] => [
+        ...configNodes(sim),
+        actionNode(measure, { info }),
+        { ...catchNode, scope: ["node"], wires: [["behind"]] },
+        { id: "behind", z: "tab", type: "dimensioner-scan", info },
+      ];
+      await startMeasures(nodes("before"));
+      await flow.deploy(nodes("after"), credentials, type);
+      await flow.untilError("behind");
+      assert.equal(flow.ends.filter(({ nodeId }) => nodeId === "behind").length, 1);
+      assert.equal(caughtIn(flow).length, 1);
+    });
+  }
+
+  it("in a subflow is told by the node there", async () => {
+    const place = { id: "instance", z: "tab", type: "subflow:sub", x: 1, y: 1, wires: [] };
+    const inner = { ...actionNode(measure), z: "sub" };
+    const nodes = [
+      ...configNodes(sim),
+      { id: "sub", type: "subflow", name: "sub", in: [], out: [] },
+      inner,
+      place,
+      catchNode,
+    ];
+    flow = await TestFlow.start(nodes, credentials);
+    const fault = { kind: "delay", ms: 600_000 } as const;
+    sim.faults.add({ surface: "newer", path: measure.path, times: 0, fault });
+    const arrived = sim.nextRequest(({ path }) => path.startsWith(measure.path));
+    void flow.start("instance-node", { transactionReference: "ORDER-1" });
+    await arrived;
+    await flow.deploy(nodes, credentials);
+    const { msg } = await flow.untilSent("catch", () => true);
+    assert.equal((msg as unknown as Caught).error.source.id, "instance-node");
+  });
+
+  it("in an evidence node is told", async () => {
+    const hung = await startServer(() => undefined);
+    try {
+      await withFolder(async (folder) => {
+        const store = storeId(folder);
+        const archive = { type: "dimensioner-archive", store, media: "none", layout: "{transactionId}" };
+        const evidence = { type: "dimensioner-evidence", store, action: "timestamp", by: "all" };
+        const nodes = [
+          storeNode(folder),
+          { id: "archive", z: "tab", ...archive },
+          { id: "node", z: "tab", ...evidence, server: `${hung.origin}/tsa`, timestampTimeout: 600 },
+          catchNode,
+        ];
+        flow = await TestFlow.start(nodes, credentials);
+        const payload = Buffer.from("ffd8ffe000104a46494600ffd9", "hex");
+        await flow.run("archive", { transactionId: "1", payload, contentType: "image/jpeg" });
+        const arrived = hung.next();
+        const ended = flow.start("node", { topic: "evidence" });
+        await arrived;
+
+        await flow.deploy(nodes, credentials);
+        assert.equal((await ended).error?.code, "ERR_CANCELLED");
+        const { msg } = await flow.untilSent("catch", () => true);
+        assert.equal((msg as unknown as Caught).error.source.id, "node");
+      });
+    } finally {
+      await hung.close();
+    }
+  });
+});
