@@ -6,8 +6,12 @@ import type { Runtime } from "../runtimes.ts";
 import { startServer } from "../server-process.ts";
 import type { Progress } from "../progress.ts";
 
-export type CallContender = "ours" | "core" | "undici";
-const contenders: readonly CallContender[] = ["ours", "core", "undici"];
+/** `stored`: ours, where the flows have a store, which keeps each command while it is running. */
+export type CallContender = "ours" | "stored" | "core" | "undici";
+const contenders = {
+  "media-list": ["ours", "core", "undici"],
+  measure: ["ours", "stored", "core", "undici"],
+} as const satisfies Record<string, readonly CallContender[]>;
 
 /** One row of the table: a call, the number of simultaneous calls, and a contender. */
 export interface CallRow {
@@ -37,17 +41,16 @@ export async function measureCalls(
   const most = Math.max(...sizes.inFlight);
   const server = await startServer(most);
   try {
-    const nodeRed = await startNodeRed({
-      runtime,
-      credentials,
-      flows: tab([
-        cloudNode(server.cloud),
-        ...deviceNodes(server.devices),
-        ...ring("list", [{ type: "dimensioner-media-list", name: "", cloud: "cloud" }]),
-        ...ring("measure", [{ type: "dimensioner-measure", name: "", device: "", deviceFrom: "dock" }]),
-        ...ring("core", [httpRequest("obj")]),
-      ]),
-    });
+    const flows = [
+      cloudNode(server.cloud),
+      ...deviceNodes(server.devices),
+      ...ring("list", [{ type: "dimensioner-media-list", name: "", cloud: "cloud" }]),
+      ...ring("measure", [{ type: "dimensioner-measure", name: "", device: "", deviceFrom: "dock" }]),
+      ...ring("core", [httpRequest("obj")]),
+    ];
+    const store = { id: "store", type: "dimensioner-store", name: "store" };
+    const nodeRed = await startNodeRed({ runtime, credentials, flows: tab(flows) });
+    const withStore = await startNodeRed({ runtime, credentials, flows: [store, ...tab(flows)] });
     try {
       const rows: CallRow[] = [];
       for (const call of ["media-list", "measure"] as const) {
@@ -55,13 +58,14 @@ export async function measureCalls(
           progress(`${runtime.title}: ${call}, ${inFlight} in flight`);
           const urls = urlsOf(call, server, inFlight);
           const run = (contender: CallContender, forMs: number): Promise<LoopResult> =>
-            runOne(nodeRed, { call, contender, inFlight, urls, forMs });
+            runOne(contender === "stored" ? withStore : nodeRed, { call, contender, inFlight, urls, forMs });
           rows.push(...(await rounds({ runtime, call, inFlight }, sizes, run)));
         }
       }
       return rows;
     } finally {
       await nodeRed.stop();
+      await withStore.stop();
     }
   } finally {
     await server.stop();
@@ -74,12 +78,12 @@ async function rounds(
   run: (contender: CallContender, forMs: number) => Promise<LoopResult>,
 ): Promise<CallRow[]> {
   const results = new Map<CallContender, LoopResult[]>();
-  for (const contender of contenders) {
+  for (const contender of contenders[about.call]) {
     await run(contender, windowMs / 2);
     results.set(contender, []);
   }
   for (let round = 0; round < count; round++) {
-    for (const contender of contenders) {
+    for (const contender of contenders[about.call]) {
       results.get(contender)?.push(await run(contender, windowMs));
     }
   }

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Node, NodeAPI, NodeDef } from "node-red";
 import { field, phrase } from "../../src/errors/interpolation.ts";
 import { commandOptions, deliverMeasurement } from "../../src/runtime/action/deliver.ts";
+import { CommandJournal } from "../../src/runtime/action/command-journal.ts";
 import { Repeats } from "../../src/runtime/action/repeats.ts";
 import { serve } from "../../src/runtime/action/serve.ts";
 import { ValueReader, demandReference, readParcel, readSaved } from "../../src/runtime/action/values.ts";
@@ -12,6 +13,8 @@ import { type MeasureProperties, defaults, properties as table } from "./measure
 
 /** `dimensioner-measure`: measures once, for each message, what is on the table (contract: MeasureResult). */
 export default function (RED: NodeAPI): void {
+  const journal = new CommandJournal(RED, "dimensioner-measure");
+
   function MeasureNode(this: Node, config: NodeDef & Partial<MeasureProperties>): void {
     RED.nodes.createNode(this, config);
     const properties = readSaved(defaults, config);
@@ -26,6 +29,7 @@ export default function (RED: NodeAPI): void {
       },
       properties,
       settings: settingsOf(table, properties),
+      journal,
     } as const;
     serve(RED, this, served, async (job, { ifBlank, ignoreRepeatsMs, failures, tag: tagged }) => {
       const { client, ...target } = devices.choose(job, "measure", true);
@@ -46,9 +50,10 @@ export default function (RED: NodeAPI): void {
         const given = client.takesReferences ? references : {};
         const sent = tag === null ? given : { ...given, [tagged]: tag };
         let sentAt = new Date();
-        const options = commandOptions(job, "measuring", () => {
+        const onTurn = (): void => {
           sentAt = new Date();
-        });
+        };
+        const options = commandOptions(job, { target, operation: "measure", references: sent, tag, onTurn });
         const measurement = await recordings.track(deviceKey, () => client.measure(sent, options));
         return deliverMeasurement(job, target, { measurement, reference, sent, sentAt, tag, failures });
       });

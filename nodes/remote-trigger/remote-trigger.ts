@@ -1,5 +1,7 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
+import type { References } from "../../src/model/measurement.ts";
 import { commandOptions, deliverMeasurement, deliverVideo } from "../../src/runtime/action/deliver.ts";
+import { CommandJournal } from "../../src/runtime/action/command-journal.ts";
 import { Repeats } from "../../src/runtime/action/repeats.ts";
 import { serve } from "../../src/runtime/action/serve.ts";
 import {
@@ -19,13 +21,15 @@ import { type RemoteTriggerProperties, defaults, properties as table } from "./r
 export default function (RED: NodeAPI): void {
   const known = new CloudDevices(RED);
 
+  const journal = new CommandJournal(RED, "dimensioner-remote-trigger");
+
   function RemoteTriggerNode(this: Node, config: NodeDef & Partial<RemoteTriggerProperties>): void {
     RED.nodes.createNode(this, config);
     const properties = readSaved(defaults, config);
     const clouds = cloudChoice(RED, properties);
     const repeats = new Repeats();
     const settings = settingsOf(table, properties);
-    const served = { operation: "remote trigger", acts: true, config: clouds, properties, settings };
+    const served = { operation: "remote trigger", acts: true, config: clouds, properties, settings, journal };
     serve(RED, this, served, async (job, { action: chosenAction, ignoreRepeatsMs, failures }) => {
       const { client, ...chosen } = clouds.choose(job, "remote trigger", true);
       const { operation, recordings } = chosen;
@@ -49,17 +53,19 @@ export default function (RED: NodeAPI): void {
         customReference3Type: properties.cRef3Type,
       };
       let sentAt = new Date();
-      const working = action === "measure" ? "measuring" : "sending";
-      const options = commandOptions(job, working, () => {
+      const onTurn = (): void => {
         sentAt = new Date();
-      });
+      };
       const target = {
         ...throughCloud(chosen, client.peer, device),
         instrument,
       };
       const { deviceKey } = target;
+      const optionsFor = (references: References) =>
+        commandOptions(job, { target, operation: `remote ${action}`, references, onTurn });
       if (action === "stop" || action === "cancel") {
         const { transactionReference = null } = await readReferences(values, given);
+        const options = optionsFor({});
         await recordings.track(deviceKey, () =>
           action === "stop" ? client.stopVideo(device, options) : client.cancelVideo(device, options),
         );
@@ -77,13 +83,15 @@ export default function (RED: NodeAPI): void {
       };
       return repeats.unlessRepeated(wanted, async () => {
         if (action === "start") {
+          const options = optionsFor(references);
           await recordings.track(deviceKey, () => client.startVideo(device, references, options), reference);
           return deliverVideo(job, target, action, reference);
         }
+        const sent = { transactionReference: reference };
+        const options = optionsFor(sent);
         const measurement = await recordings.track(deviceKey, () =>
           client.measure(device, reference, options),
         );
-        const sent = { transactionReference: reference };
         return deliverMeasurement(job, target, { measurement, reference, sent, sentAt, tag: null, failures });
       });
     });

@@ -258,6 +258,22 @@ export const migrations: Migrations = [
       ],
     },
   ],
+  // The commands that are running: their answer is not here yet, and after a kill nobody else knows that they were sent.
+  [
+    `CREATE TABLE commands (
+      command_id TEXT PRIMARY KEY,
+      node_type TEXT NOT NULL,
+      node_id TEXT NOT NULL,
+      node_name TEXT NOT NULL,
+      operation TEXT NOT NULL,
+      device TEXT NOT NULL,
+      sent_at TEXT NOT NULL,
+      facts TEXT NOT NULL,
+      message TEXT NOT NULL,
+      run_id TEXT NOT NULL,
+      worker_id TEXT NOT NULL
+    )`,
+  ],
 ];
 
 /**

@@ -148,7 +148,8 @@ export class WorkerLease implements Worker {
 
 const hasLeftSomething = `
   EXISTS (SELECT 1 FROM jobs WHERE jobs.worker_id = workers.worker_id AND state NOT IN ('reported', 'failed'))
-  OR EXISTS (SELECT 1 FROM records WHERE records.worker_id = workers.worker_id AND handled_at IS NULL)`;
+  OR EXISTS (SELECT 1 FROM records WHERE records.worker_id = workers.worker_id AND handled_at IS NULL)
+  OR EXISTS (SELECT 1 FROM commands WHERE commands.worker_id = workers.worker_id)`;
 
 /** Returns the statement that notes of workers whose lease has ended that they have left nothing. */
 export function forgetIdleWorkers(): Statement {

@@ -563,6 +563,16 @@ export const nodes = {
     text: "Another Node-RED with the same store has taken over this job, because this one had no connection to the database for too long. The job continues there; do not send the message again.",
     hint: "When the job is done, the node there sends a message with msg.resumed. Check this computer's connection to the database.",
   },
+  cancelledEnd: {
+    code: "ERR_CANCELLED",
+    text: "Node-RED ended while this command was running. Check the device before you try again: it may have acted.",
+    hint: "The store has kept the command and its message. If something of the message could not be kept, msg.leftOut names it.",
+  },
+  cancelledMeasured: {
+    code: "ERR_CANCELLED",
+    text: "Node-RED ended before the response to this measurement arrived, but the device has measured: the record from the cloud is transaction __value__. Do not measure again.",
+    hint: "Its record comes from the transaction in node. The exact response of the device is lost.",
+  },
   archiveFull: {
     code: "ERR_QUEUE_FULL",
     text: "The archive __path__ has too many open jobs (limit: __limit__). Nothing was accepted; send the message again when some of them are done.",

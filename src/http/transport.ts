@@ -38,8 +38,8 @@ export interface CommandOptions extends CallOptions {
   readonly waitSignal?: AbortSignal | undefined;
   /** Called when the command has to wait, with the number of waiting commands. */
   readonly onWaiting?: ((count: number) => void) | undefined;
-  /** Called when the command is about to be sent. */
-  readonly onTurn?: (() => void) | undefined;
+  /** Called when the command is about to be sent. If a promise is returned, it is sent when that has resolved. */
+  readonly onTurn?: (() => unknown) | undefined;
 }
 
 /** How one request is sent. */
@@ -98,7 +98,10 @@ export class Transport {
       }),
     });
     try {
-      onTurn?.();
+      const ready = onTurn?.();
+      if (ready instanceof Promise) {
+        await ready;
+      }
       const receiver = new ResponseReceiver(this.peer, command);
       const limit = { kind: "deadline", ms: this.timeoutMs } as const;
       try {

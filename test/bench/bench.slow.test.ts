@@ -24,7 +24,10 @@ describe("bench", () => {
     const rows = await measureCalls(runtime, { inFlight: [2], rounds: 1, windowMs: 50 }, silent);
     assert.deepEqual(
       rows.map(({ call, contender }) => `${call} ${contender}`),
-      ["media-list", "measure"].flatMap((call) => ["ours", "core", "undici"].map((one) => `${call} ${one}`)),
+      [
+        ...["ours", "core", "undici"].map((one) => `media-list ${one}`),
+        ...["ours", "stored", "core", "undici"].map((one) => `measure ${one}`),
+      ],
     );
     for (const row of rows) {
       assert.ok(

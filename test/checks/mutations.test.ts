@@ -11,6 +11,7 @@ const isSlow =
   "a run takes minutes, because it waits for what never comes, or counts what thousands of messages leave";
 /** Why npm run test:mutations breaks nothing for these tests of promises. */
 const withoutMutation: Readonly<Record<string, string>> = {
+  "P2 test/nodes/cut-messages.process.test.ts": needsBuild,
   "P3 test/sweep/sweep.slow.test.ts": isSlow,
   "P4 test/archive/kill.slow.test.ts": needsBuild,
   "P7 test/leaks/leaks.slow.test.ts": isSlow,

@@ -84,6 +84,7 @@ export const logged = new Set(
     "damagedJob",
     "damagedPackage",
     "cutNodeGone",
+    "commandsNotNoted",
     "cutNotKept",
     "evidencePage",
     "evidencePageOff",

@@ -112,6 +112,31 @@ describe("the queue of commands", () => {
     assert.deepEqual(order, ["first", "second", "third"]);
   });
 
+  it("a command is sent only when the promise of its turn has resolved, and not at all if it was aborted meanwhile", async () => {
+    const client = device();
+    for (const isAborted of [false, true]) {
+      const abort = new AbortController();
+      const [begun, ready] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const onTurn = (): Promise<void> => {
+        begun.resolve();
+        return ready.promise;
+      };
+      const running = client.measure({}, { onTurn, signal: abort.signal });
+      await begun.promise;
+      assert.equal(gate.server.requests.length, Number(isAborted));
+      gate.open();
+      if (isAborted) {
+        abort.abort();
+        ready.resolve();
+        await failsWith(running, { code: "ERR_CANCELLED", outcome: "not-sent" });
+      } else {
+        ready.resolve();
+        await running;
+      }
+    }
+    assert.equal(gate.server.requests.length, 1);
+  });
+
   it("a command that fails makes way for the next", async () => {
     const client = device();
     const abort = new AbortController();

@@ -1,6 +1,11 @@
 import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { nodeRedMajor, startNodeRed, type NodeRed } from "../support/node-red.ts";
+import { rowsIn, storeDatabase } from "../support/rows.ts";
 
 const place = { z: "tab", x: 100, y: 100 };
 const sentence = "this command was running";
@@ -138,3 +143,126 @@ describe(`a measure that is at work when Node-RED ${nodeRedMajor} stops its flow
     });
   }
 });
+
+describe(`a measure that is at work when Node-RED ${nodeRedMajor} is killed, with a store`, () => {
+  let sim: Simulator;
+  let nodeRed: NodeRed;
+  let userDir: string;
+  let flow: Record<string, unknown>[];
+
+  const start = async (): Promise<void> => {
+    nodeRed = await startNodeRed({ major: nodeRedMajor, userDir });
+  };
+  const post = async (path: string, body: object): Promise<number> => {
+    const response = await nodeRed.adminFetch(path, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    return response.status;
+  };
+  /** Begins a measure that the device does not answer. */
+  const measure = async (reference: string): Promise<void> => {
+    const fault = { kind: "delay", ms: 600_000 } as const;
+    sim.faults.add({ surface: "newer", path: "/api/v1/measure", times: 0, fault });
+    const arrived = sim.nextRequest(({ path }) => path.startsWith("/api/v1/measure"));
+    await post("/measure", { reference });
+    await arrived;
+  };
+  /** A line of the log, which may have been written already. */
+  const line = async (pattern: RegExp): Promise<string> =>
+    nodeRed.logs.find((one) => pattern.test(one)) ?? nodeRed.nextLine(pattern);
+  const told = (): string[] =>
+    nodeRed.logs.filter((line) => line.includes("caught")).map((line) => line.replace(/^.*caught/, "caught"));
+  const commands = (): unknown[] =>
+    rowsIn(storeDatabase(userDir, "store"), "SELECT operation, device, node_name FROM commands");
+  const save = (): Promise<void> => writeFile(join(userDir, "flows.json"), JSON.stringify(flow));
+
+  beforeEach(async () => {
+    userDir = await mkdtemp(join(tmpdir(), "cut-messages-"));
+    sim = await startSimulator();
+    flow = [
+      ...flowFor(sim),
+      { id: "store", type: "dimensioner-store", name: "Evidence" },
+      {
+        ...place,
+        id: "in",
+        type: "dimensioner-transaction-in",
+        path: "records",
+        secretIn: "none",
+        store: "store",
+      },
+    ];
+    await save();
+    await start();
+  });
+  afterEach(async () => {
+    await nodeRed.stop();
+    await sim.close();
+    await rm(userDir, { recursive: true, force: true, maxRetries: 3 });
+  });
+
+  it("is reported by the next start as unknown, with its message, once; and nothing is sent again", async () => {
+    await measure("ORDER-1");
+    assert.deepEqual(commands(), [{ operation: "measure", device: "Dock 1", node_name: "Scale" }]);
+    await nodeRed.kill();
+    await start();
+    await line(/caught/);
+    assert.deepEqual(told(), ["caught ORDER-1 ERR_CANCELLED unknown by Scale"]);
+    const [logged = "", second] = nodeRed.logs.filter((line) => line.includes("(ORDER-1)"));
+    assert.match(
+      logged,
+      /\[error\] \[dimensioner-measure:Scale\] Node-RED ended while this command was running/,
+    );
+    assert.equal(second, undefined);
+    await untilNone(commands);
+    await nodeRed.kill();
+    await start();
+    // What was left is looked for before this one is put into the database.
+    await measure("ORDER-2");
+    assert.deepEqual(told(), []);
+    assert.equal(sim.requestsTo("newer", "/api/v1/measure").length, 2);
+  });
+
+  it("names the transaction where the record of the webhook is in the store", async () => {
+    await measure("ORDER-2");
+    const record = {
+      id: "12345",
+      errorCode: 0,
+      transactionReference: "ORDER-2",
+      length: 10,
+      width: 20,
+      height: 30,
+    };
+    assert.equal(await post("/records", record), 204);
+    await nodeRed.kill();
+    await start();
+    assert.match(
+      await line(/\(ORDER-2\)/),
+      /the device has measured: the record from the cloud is transaction 12345/,
+    );
+  });
+
+  it("is in the log where its node is gone", async () => {
+    await measure("ORDER-3");
+    await nodeRed.kill();
+    flow = flow.map((one) => (one["id"] === "measure" ? { ...one, id: "other" } : one));
+    await save();
+    await start();
+    assert.match(await line(/no longer deployed/), /\[dimensioner-measure:Scale\]/);
+    assert.equal(nodeRed.logs.filter((one) => one.includes("(ORDER-3)")).length, 1);
+  });
+
+  it("leaves nothing in the store once it was answered", async () => {
+    const arrived = sim.nextRequest(({ path }) => path.startsWith("/api/v1/measure"));
+    await post("/measure", { reference: "ORDER-4" });
+    await arrived;
+    await untilNone(commands);
+  });
+});
+
+async function untilNone(read: () => unknown[]): Promise<void> {
+  while (read().length > 0) {
+    await nextTurn();
+  }
+}

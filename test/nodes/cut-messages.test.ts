@@ -1,4 +1,8 @@
 import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Node } from "node-red";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { withFolder } from "../media/support.ts";
 import { TestFlow, type FlowNode } from "../support/flow.ts";
@@ -28,6 +32,13 @@ function configNodes(sim: Simulator): FlowNode[] {
 
 function actionNode({ type, uses, properties }: ActionNode, more: object = {}): FlowNode {
   return { id: "node", z: "tab", type, [uses]: uses, ...properties, ...more };
+}
+
+/** What the node warns of from now on. */
+function warningsOf(node: Node): string[] {
+  const warned: string[] = [];
+  node.warn = (text: unknown) => void warned.push(String(text));
+  return warned;
 }
 
 /** What the Catch node has sent so far. */
@@ -140,6 +151,52 @@ describe("a message that is at work when everything is deployed", () => {
       assert.equal(caughtIn(flow).length, 1);
     });
   }
+
+  describe("with a store", () => {
+    const store: FlowNode = { id: "store", type: "dimensioner-store", name: "Evidence" };
+    const nodes = (): FlowNode[] => [...configNodes(sim), store, actionNode(measure), catchNode];
+    const rows = (): unknown[] =>
+      flow.rowsOf(
+        "store",
+        "SELECT operation, device, node_id, sent_at < '3' AS is_date, message FROM commands",
+      );
+
+    it("is in the store before it is sent, and until it was told", async () => {
+      await startMeasures(nodes());
+      const [row] = rows() as { message: string }[];
+      assert.equal(rows().length, 1);
+      const { message, ...facts } = row ?? assert.fail();
+      assert.deepEqual({ ...facts }, { operation: "measure", device: "Dock 1", node_id: "node", is_date: 1 });
+      assert.equal(JSON.parse(message).transactionReference, "ORDER-0");
+      await flow.deploy(nodes(), credentials);
+      await flow.untilSent("catch", () => true);
+      while (rows().length > 0) {
+        await nextTurn();
+      }
+      assert.equal(caughtIn(flow).length, 1);
+    });
+
+    it("is kept in none if there are two", async () => {
+      await startMeasures([...nodes(), { ...store, id: "second" }]);
+      assert.throws(rows, /unable to open/);
+      await flow.deploy(nodes(), credentials);
+      await flow.untilSent("catch", () => true);
+    });
+
+    it("measures all the same while the database cannot be used, and says so once", async () => {
+      await withFolder(async (folder) => {
+        await writeFile(join(folder, "dimensioner"), "not a folder");
+        flow = await TestFlow.start(nodes(), credentials, { userDir: folder });
+        const warned = warningsOf(flow.node("node"));
+        for (const transactionReference of ["ORDER-1", "ORDER-2"]) {
+          const { error, sent } = await flow.run("node", { transactionReference });
+          assert.deepEqual([error, sent.length], [undefined, 1]);
+        }
+        assert.equal(warned.length, 1);
+        assert.match(warned[0] ?? "", /^The store does not respond in time.*dimensioner/);
+      });
+    });
+  });
 
   it("in a subflow is told by the node there", async () => {
     const place = { id: "instance", z: "tab", type: "subflow:sub", x: 1, y: 1, wires: [] };

@@ -23,14 +23,21 @@ interface Present {
   readonly show: (error: Error) => void;
 }
 
-/** A message that was at work in a node when that was closed. */
-interface CutMessage {
+/** A node that is closed, or of an earlier process, as far as it is needed. */
+type FormerNode = Pick<Node, "id" | "error" | "warn">;
+
+/** A message whose node was closed, or has ended with its process, before it had ended. */
+interface Cut {
   readonly RED: NodeAPI;
-  /** The node that was closed. */
-  readonly node: Node;
+  readonly node: FormerNode;
   /** What a Catch node gets, and the error in which it has ended. */
   readonly msg: Message;
   readonly error: Error;
+  /** Called when it was told to a Catch node, or, if it can be told to none, to the log. */
+  readonly onTold?: (() => void) | undefined;
+}
+
+interface KeptMessage extends Cut {
   readonly bytes: number;
   /** Whether the log has it. */
   isLogged: boolean;
@@ -54,7 +61,7 @@ type Heard = "caught" | "dropped" | "logged";
 export class CutMessages {
   /** By id; a node inside a subflow has one that its next one has, too. */
   readonly #present = new Map<string, Present>();
-  #kept: CutMessage[] = [];
+  #kept: KeptMessage[] = [];
   #keptBytes = 0;
   /** Between a stop and the start that follows it, `starting`; `stopped` if none is announced. */
   #flows: "running" | "starting" | "stopped" = "starting";
@@ -94,23 +101,34 @@ export class CutMessages {
     };
   }
 
-  /** Ends a message of a closed node in an error: `end` tells Node-RED of it. */
-  end(cut: Pick<CutMessage, "RED" | "node" | "msg" | "error">, end: () => void): void {
+  /** Ends a message of a node that is closed in an error: `end` tells Node-RED of it. */
+  end(cut: Cut & { readonly node: Node }, end: () => void): void {
     const heard = tell(cut, end, (catchNode) => passesOn(cut.RED, catchNode));
     if (heard === "caught") {
-      return;
+      cut.onTold?.();
+    } else {
+      this.#keep(cut, heard === "logged");
     }
-    const kept = { ...cut, bytes: sizeOfMessage(cut.msg), isLogged: heard === "logged" };
+  }
+
+  /** Adds a message that has ended with an earlier process. */
+  add(cut: Cut): void {
+    this.#keep(cut, false);
+  }
+
+  #keep(cut: Cut, isLogged: boolean): void {
+    const kept = { ...cut, bytes: sizeOfMessage(cut.msg), isLogged };
     const isFull = this.#kept.length > 0 && this.#keptBytes + kept.bytes > mostBytes;
     if (isFull || this.#kept.length >= mostKept) {
       log(kept);
       cut.node.warn(translateStatus(cut.RED, "cutNotKept"));
+      cut.onTold?.();
       return;
     }
     this.#kept.push(kept);
     this.#keptBytes += kept.bytes;
     if (this.#flows === "running") {
-      // It took longer to end than Node-RED waits for a node to close.
+      // Also one that took longer to end than Node-RED waits for a node to close.
       this.#report();
     } else if (this.#flows === "stopped") {
       log(kept);
@@ -129,6 +147,7 @@ export class CutMessages {
         log(cut);
         cut.node.warn(translateStatus(cut.RED, "cutNodeGone"));
       }
+      cut.onTold?.();
     }
   }
 }
@@ -144,7 +163,7 @@ function isLastingStop(event: unknown): boolean {
   return id === "runtime-state" && isStop && !("deploy" in payload && payload.deploy === true);
 }
 
-function reportBy({ RED, node, show: showError }: Present, cut: CutMessage): void {
+function reportBy({ RED, node, show: showError }: Present, cut: KeptMessage): void {
   const { msg, error } = cut;
   showError(error);
   if (cut.isLogged && !mayBeCaught(RED, node)) {
@@ -166,7 +185,7 @@ export function raiseError(node: Node, error: Error, msg: Message): void {
 }
 
 /** Only into the log, once, with what tells the message from others. */
-function log(cut: CutMessage): void {
+function log(cut: KeptMessage): void {
   if (!cut.isLogged) {
     cut.isLogged = true;
     const { _msgid, transactionReference = null } = cut.msg;

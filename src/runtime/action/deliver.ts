@@ -44,12 +44,7 @@ export function deliverMeasurement(
     deviceReference: deviceReference ?? null,
     ...instrument,
     sentAt: sentAt.toISOString(),
-    references: {
-      transactionReference: sent.transactionReference ?? null,
-      customReference1: sent.customReference1 ?? null,
-      customReference2: sent.customReference2 ?? null,
-      customReference3: sent.customReference3 ?? null,
-    },
+    references: allReferences(sent),
     tag,
   };
   // What is of an earlier measurement of this message.
@@ -158,19 +153,42 @@ function nameParcel(msg: Message, reference: string | null): void {
   }
 }
 
-/** The options of a command of this message: how it is aborted, and how it shows that it waits. */
+/** What is sent to the device, for the store and for the status. */
+interface Sending {
+  readonly target: Target;
+  /** In the API's words. */
+  readonly operation: string;
+  readonly references: References;
+  readonly tag?: string | null;
+  /** Called when the command is about to be sent. */
+  readonly onTurn?: () => void;
+}
+
+/** The options of a command of this message: how it is aborted, how it shows that it waits, and that the store has it first. */
 export function commandOptions(
-  { signal, waitSignal, status }: Job,
-  working: "measuring" | "sending",
-  onTurn?: () => void,
+  { signal, waitSignal, status, command, device }: Job,
+  { target, operation, references, tag = null, onTurn }: Sending,
 ): CommandOptions {
+  const { surface } = target.operation;
+  const facts = { surface, references: allReferences(references), tag };
   return {
     signal,
     waitSignal,
     onWaiting: (count) => status.say("waiting", "waitingInQueue", { count }),
-    onTurn: () => {
+    onTurn: async () => {
+      status.say("working", operation.endsWith("measure") ? "measuring" : "sending");
+      await command?.note({ operation, device: device ?? target.name, facts });
       onTurn?.();
-      status.say("working", working);
     },
   };
+}
+
+function allReferences(given: References) {
+  const {
+    transactionReference = null,
+    customReference1 = null,
+    customReference2 = null,
+    customReference3 = null,
+  } = given;
+  return { transactionReference, customReference1, customReference2, customReference3 };
 }

@@ -7,6 +7,7 @@ import { type Operation, errorBeforeSending } from "../failure.ts";
 import type { InTurn, Message, Outputs } from "../messages.ts";
 import { NodeError, unforeseenError } from "../status/node-error.ts";
 import { NodeStatus, type StatusKey, failedKeyOf, translateError } from "../status/node-status.ts";
+import type { CommandJournal, JournaledCommand } from "./command-journal.ts";
 import { CutMessages, raiseError } from "./cut-messages.ts";
 import { MessageMemory, hasSeveralWires, refuseTooDeep, writableMessage, writeBack } from "./message.ts";
 import type { Versioned } from "./values.ts";
@@ -23,6 +24,8 @@ export interface Job {
   device?: string;
   /** What the messages of the node keep in memory. */
   readonly memory: MessageMemory;
+  /** The command of the message, of a node that acts. */
+  readonly command?: JournaledCommand | undefined;
   /** Called once Node-RED has the message or its error. The nodes behind get it from a `setImmediate` of Node-RED. */
   onSent?: () => void;
 }
@@ -46,6 +49,8 @@ interface Served<TSettings> {
   readonly most?: number;
   /** Whether a message is about something that was accepted before: it is not refused, because it would not come again. */
   readonly wasAccepted?: (msg: Message) => boolean;
+  /** The commands of all nodes of the type; only of one that acts. */
+  readonly journal?: CommandJournal;
   /** Called at a reset, for nodes in which something other than messages waits. */
   readonly onReset?: () => void;
 }
@@ -75,6 +80,10 @@ export function serve<TSettings>(
   const comingBack = new WeakSet<Error>();
 
   const cutMessages = CutMessages.of(RED);
+  const leaveJournal = served.journal?.enter(node);
+  if (leaveJournal !== undefined) {
+    node.on("close", (done: () => void) => void Promise.all(running).then(leaveJournal).finally(done));
+  }
   // What a Catch node could not get from the node before is reported by this one.
   node.on(
     "close",
@@ -120,8 +129,9 @@ export function serve<TSettings>(
     msg: Message,
     send: (outputs: unknown[]) => void,
     done: (error?: Error) => void,
+    command?: JournaledCommand,
   ): Promise<void> => {
-    const job: Job = { msg, signal: closing.signal, waitSignal: resetting.signal, status, memory };
+    const job: Job = { msg, signal: closing.signal, waitSignal: resetting.signal, status, memory, command };
     let failed: Error | undefined;
     try {
       if (served.wasAccepted?.(msg) !== true) {
@@ -205,15 +215,21 @@ export function serve<TSettings>(
       end(msg, done);
       return;
     }
+    const command = served.journal?.commandOf(node, msg);
     const finish = (error?: Error): void => {
       writeBack(msg, given);
       if (error !== undefined && closing.signal.aborted && !comingBack.has(error)) {
-        cutMessages.end({ RED, node, msg, error }, () => done(error));
+        const onTold = (): void => command?.settle();
+        cutMessages.end({ RED, node, msg, error, onTold }, () => done(error));
       } else {
-        done(error);
+        try {
+          done(error);
+        } finally {
+          command?.settle();
+        }
       }
     };
-    const ended = run(msg, (outputs) => send(outputs as Message[]), finish);
+    const ended = run(msg, (outputs) => send(outputs as Message[]), finish, command);
     running.add(ended);
     void ended.then(() => running.delete(ended));
   });

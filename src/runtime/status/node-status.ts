@@ -154,6 +154,8 @@ export const statusTexts = {
   cutNodeGone:
     "This node is no longer deployed: it was deleted or disabled. No Catch node gets this message.",
   cutNotKept: "Too many messages were cancelled at once, or they are too large. No Catch node gets this one.",
+  commandsNotNoted:
+    "The store does not respond in time, so commands are sent without being kept there. What is running when Node-RED crashes is not reported then.",
   bucketAway: "bucket not available",
   loginRejected: "login rejected",
   pathTaken: "path used by another node",

@@ -1,0 +1,358 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Node, NodeAPI } from "node-red";
+import { type CommandFacts, CommandTable, type LeftCommand } from "../../database/command-table.ts";
+import type { Database } from "../../database/database.ts";
+import type { DatabaseLease } from "../../database/store-databases.ts";
+import { DimensionerError } from "../../errors/dimensioner-error.ts";
+import { settledWithin } from "../../time/settled-within.ts";
+import type { Store } from "../../vault/store.ts";
+import { deployed } from "../config/config-choice.ts";
+import { FlowsEvent } from "../config/flows-event.ts";
+import type { Message } from "../messages.ts";
+import { translateError, translateStatus } from "../status/node-status.ts";
+import { storeOf } from "../store/store-choice.ts";
+import { CutMessages } from "./cut-messages.ts";
+import { keepMessage, readKept } from "./kept-message.ts";
+import { recordOfMeasure } from "./record-of-command.ts";
+
+/** A command waits no longer for the database: somebody waits for the parcel. */
+const noteWithinMs = 2_000;
+/** How long a close waits until what is answered has left the database. */
+const removeWithinMs = 2_000;
+/** So often it is tried to open a database that failed, and looked for what other processes have left in a shared one. */
+const lookEveryMs = 15_000;
+/** How many commands wait for a database that does not answer. */
+const mostWaiting = 100;
+
+/** A command as the store has it. */
+interface SentCommand {
+  readonly operation: string;
+  /** How people call the device. */
+  readonly device: string;
+  readonly facts: CommandFacts;
+}
+
+/** The store's database, as long as nodes of a type use it. */
+interface Use {
+  readonly store: Store;
+  readonly closing: AbortController;
+  opening: Promise<Opened> | undefined;
+  opened: Opened | undefined;
+  isLooking: boolean;
+}
+
+interface Opened {
+  readonly lease: DatabaseLease;
+  readonly database: Database;
+  readonly table: CommandTable;
+}
+
+/**
+ * The commands of the nodes of one type that are running, in the database of the store, if the flows have exactly one: each is there
+ * before its first byte is sent, and until its message has ended. After a kill the next start reports what it finds there, as the node
+ * would have. Nothing is ever sent again. If the database fails, commands are sent without it.
+ */
+export class CommandJournal {
+  readonly #RED: NodeAPI;
+  readonly #type: string;
+  readonly #runId = randomUUID();
+  readonly #started: FlowsEvent;
+  readonly #nodes = new Map<string, Node>();
+  /** The commands that have ended, and may still be in the database. */
+  #ended: string[] = [];
+  #removing: Promise<void> = Promise.resolve();
+  #isRemoving = false;
+  /** Undefined: it has to be found out which store there is. Null: none. */
+  #use: Use | null | undefined;
+  #waiting = 0;
+  #isAway = false;
+  #follows = false;
+
+  /** Belongs to the registration of a node type. */
+  constructor(RED: NodeAPI, type: string) {
+    this.#RED = RED;
+    this.#type = type;
+    this.#started = new FlowsEvent(RED, "flows:started");
+  }
+
+  /** To be called when a node begins. Returns what its `close` has to wait for. */
+  enter(node: Node): () => Promise<void> {
+    this.#nodes.set(node.id, node);
+    this.#followStarts();
+    return async () => {
+      if (this.#nodes.get(node.id) === node) {
+        this.#nodes.delete(node.id);
+      }
+      if (this.#nodes.size === 0) {
+        await this.#end();
+      }
+    };
+  }
+
+  /** The command of a message, which may never be sent. */
+  commandOf(node: Node, msg: Message): JournaledCommand {
+    const note: NoteCommand = (command, id) => this.#note(node, msg, command, id);
+    return new JournaledCommand(note, (id) => this.#remove(id));
+  }
+
+  /** A deploy may have brought another store, or a node that has to be told of what was left. */
+  #followStarts(): void {
+    if (this.#follows) {
+      return;
+    }
+    this.#follows = true;
+    this.#started.next(() => {
+      this.#follows = false;
+      if (this.#nodes.size > 0) {
+        this.#followStarts();
+        void this.#begin();
+      }
+    });
+  }
+
+  async #begin(): Promise<void> {
+    const store = this.#findStore();
+    if (this.#use?.store.databaseKey !== store?.databaseKey) {
+      await this.#end();
+    }
+    const use = this.#used();
+    if (use !== null) {
+      await this.#look(use);
+    }
+  }
+
+  #used(): Use | null {
+    if (this.#use === undefined) {
+      const store = this.#findStore();
+      this.#use =
+        store === null
+          ? null
+          : {
+              store,
+              closing: new AbortController(),
+              opening: undefined,
+              opened: undefined,
+              isLooking: false,
+            };
+    }
+    return this.#use;
+  }
+
+  /** The only store of the flows that can be used; null if there is none, or several. */
+  #findStore(): Store | null {
+    const RED = this.#RED;
+    const ids: string[] = [];
+    RED.nodes.eachNode(({ id, type }) => {
+      if (type === "dimensioner-store" && deployed(RED, id) !== null) {
+        ids.push(id);
+      }
+    });
+    const [id, second] = ids;
+    try {
+      return id === undefined || second !== undefined
+        ? null
+        : storeOf(RED, id, { operation: "settings", surface: "store", acts: false });
+    } catch {
+      // Its settings are wrong, which other nodes with this store say.
+      return null;
+    }
+  }
+
+  /** Resolves when the command is durable, or when it is not to be waited for any longer. */
+  async #note(node: Node, msg: Message, command: SentCommand, id: string): Promise<Noting> {
+    const use = this.#used();
+    if (use === null || this.#waiting >= mostWaiting) {
+      return { ended: null };
+    }
+    const { name = "" } = node;
+    const message = keepMessage(msg);
+    const row = { ...command, id, node: { id: node.id, name: name || node.id }, sentAt: new Date(), message };
+    this.#waiting++;
+    const noting = this.#open(use)
+      .then(({ table }) => table.add(row))
+      .finally(() => {
+        this.#waiting--;
+      });
+    void this.#watch(noting, node, use);
+    // While the database is known to be away, nobody waits for it.
+    if (!this.#isAway && !(await settledWithin(noting, noteWithinMs))) {
+      this.#sayAway(node, use, null);
+    }
+    return { ended: noting };
+  }
+
+  async #watch(noting: Promise<void>, node: Node, use: Use): Promise<void> {
+    try {
+      await noting;
+      this.#isAway = false;
+    } catch (error) {
+      this.#sayAway(node, use, error);
+    }
+  }
+
+  #sayAway(node: Node, { closing }: Use, error: unknown): void {
+    if (!this.#isAway && !closing.signal.aborted) {
+      this.#isAway = true;
+      const problem = error instanceof DimensionerError ? translateError(this.#RED, error).message : "";
+      node.warn(`${translateStatus(this.#RED, "commandsNotNoted")} ${problem}`.trim());
+    }
+  }
+
+  #open(use: Use): Promise<Opened> {
+    use.opening ??= this.#lease(use).catch((error: unknown) => {
+      use.opening = undefined;
+      throw error;
+    });
+    return use.opening;
+  }
+
+  async #lease(use: Use): Promise<Opened> {
+    const lease = await use.store.lease();
+    if (use.closing.signal.aborted) {
+      await lease.release();
+      throw new DimensionerError("cancelledClose", { surface: "store", operation: "settings" });
+    }
+    const { database, worker } = lease;
+    const table = new CommandTable(database, { nodeType: this.#type, runId: this.#runId, worker });
+    use.opened = { lease, database, table };
+    this.#removeEnded();
+    return use.opened;
+  }
+
+  /** Reports what earlier processes have left, and goes on looking where others may leave something. */
+  async #look(use: Use): Promise<void> {
+    if (use.isLooking) {
+      return;
+    }
+    use.isLooking = true;
+    const { signal } = use.closing;
+    for (let isDone = false; !isDone && !signal.aborted;) {
+      try {
+        const opened = await this.#open(use);
+        await this.#reportLeft(opened);
+        isDone = opened.lease.worker.isAlone;
+      } catch {
+        // Whoever sends a command is told that the database fails.
+      }
+      await (isDone
+        ? undefined
+        : sleep(lookEveryMs, undefined, { signal, ref: false }).catch(() => undefined));
+    }
+    use.isLooking = false;
+  }
+
+  async #reportLeft({ table, database }: Opened): Promise<void> {
+    for (let isMore = true; isMore;) {
+      const left = await table.takeLeft([...this.#nodes.keys()], new Date());
+      for (const command of left) {
+        await this.#report(database, command);
+      }
+      isMore = left.length > 0;
+    }
+  }
+
+  async #report(database: Database, command: LeftCommand): Promise<void> {
+    const RED = this.#RED;
+    const { id, node, operation, device, facts, sentAt } = command;
+    const isMeasure = operation === "measure" || operation === "remote measure";
+    const lost = isMeasure && facts !== null ? { id, sentAt, facts } : null;
+    const record = lost && (await recordOfMeasure(database, lost).catch(() => null));
+    const about = { surface: facts?.surface ?? "config", operation, outcome: "unknown" } as const;
+    const error =
+      record === null
+        ? new DimensionerError("cancelledEnd", about)
+        : new DimensionerError("cancelledMeasured", about, { value: record.transactionId });
+    const kept = readKept(command.message);
+    const { _msgid } = kept;
+    const msg: Message = { ...kept, _msgid: typeof _msgid === "string" ? _msgid : RED.util.generateId() };
+    if (record !== null) {
+      msg["transactionId"] = record.transactionId;
+    }
+    const label = `[${this.#type}:${node.name}]`;
+    CutMessages.of(RED).add({
+      RED,
+      node: {
+        id: node.id,
+        error: (text: unknown) => RED.log.error(`${label} ${String(text)}`),
+        warn: (text: unknown) => RED.log.warn(`${label} ${String(text)}`),
+      },
+      msg,
+      error: translateError(RED, error, device),
+      onTold: () => this.#remove(id),
+    });
+  }
+
+  #remove(id: string): void {
+    this.#ended.push(id);
+    this.#removeEnded();
+  }
+
+  /** One after the other, so that those which end meanwhile share a transaction. What fails is tried again with the next one. */
+  #removeEnded(): void {
+    if (!this.#isRemoving) {
+      this.#removing = this.#removeAll();
+    }
+  }
+
+  async #removeAll(): Promise<void> {
+    this.#isRemoving = true;
+    const table = this.#use?.opened?.table;
+    while (table !== undefined && this.#ended.length > 0) {
+      const ended = this.#ended.splice(0, mostWaiting);
+      try {
+        await table.remove(ended);
+      } catch {
+        this.#ended.unshift(...ended);
+        break;
+      }
+    }
+    this.#isRemoving = false;
+  }
+
+  async #end(): Promise<void> {
+    const use = this.#use;
+    this.#use = undefined;
+    if (use === null || use === undefined) {
+      return;
+    }
+    use.closing.abort();
+    const { opened } = use;
+    if (opened !== undefined) {
+      await settledWithin(this.#removing, removeWithinMs);
+      await opened.lease.release();
+    }
+  }
+}
+
+/** The end of an attempt to put a command into the database, which may fail; null if there was none. */
+interface Noting {
+  readonly ended: Promise<unknown> | null;
+}
+
+type NoteCommand = (command: SentCommand, id: string) => Promise<Noting>;
+
+/** The command of one message: in the store from the moment before it is sent, until the message has ended. */
+export class JournaledCommand {
+  readonly #id = randomUUID();
+  readonly #note: NoteCommand;
+  readonly #remove: (id: string) => void;
+  #noting: Noting | undefined;
+
+  constructor(note: NoteCommand, remove: (id: string) => void) {
+    this.#note = note;
+    this.#remove = remove;
+  }
+
+  /** To be awaited before the first byte is sent. Never rejects. */
+  async note(command: SentCommand): Promise<void> {
+    this.#noting = await this.#note(command, this.#id);
+  }
+
+  /** To be called when the message has ended, and whoever has to know it was told. */
+  settle(): void {
+    const remove = (): void => this.#remove(this.#id);
+    // What is not in the database yet may still get there.
+    this.#noting?.ended?.then(remove, remove);
+  }
+}
