@@ -48,7 +48,7 @@ export async function measureCalls(
       ...ring("measure", [{ type: "dimensioner-measure", name: "", device: "", deviceFrom: "dock" }]),
       ...ring("core", [httpRequest("obj")]),
     ];
-    const store = { id: "store", type: "dimensioner-store", name: "store" };
+    const store = { id: "store", type: "dimensioner-store", name: "" };
     const nodeRed = await startNodeRed({ runtime, credentials, flows: tab(flows) });
     const withStore = await startNodeRed({ runtime, credentials, flows: [store, ...tab(flows)] });
     try {
