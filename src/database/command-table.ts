@@ -27,7 +27,7 @@ export interface CommandNode {
   readonly name: string;
 }
 
-/** A command that is about to be sent. */
+/** A command that waits in the queue of its device, or is about to be sent. */
 export interface NotedCommand {
   readonly id: string;
   readonly node: CommandNode;
@@ -35,8 +35,10 @@ export interface NotedCommand {
   readonly operation: string;
   /** How people call the device. */
   readonly device: string;
-  /** By this computer's clock. */
-  readonly sentAt: Date;
+  /** Times are by this computer's clock. */
+  readonly notedAt: Date;
+  /** Null while it waits. */
+  readonly sentAt: Date | null;
   readonly facts: CommandFacts;
   /** The JSON of what is kept of its message. */
   readonly message: string;
@@ -75,12 +77,16 @@ export class CommandTable {
     this.#worker = worker;
   }
 
-  /** Resolves when it is durable. Rejects with ERR_STORE: then it is not known whether it is there. */
-  async add({ id, node, operation, device, sentAt, facts, message }: NotedCommand): Promise<void> {
+  /**
+   * Adds a command that waits, or is about to be sent; then also one that is there. Resolves when it is durable. Rejects with ERR_STORE:
+   * then it is not known whether it is there.
+   */
+  async add({ id, node, operation, device, notedAt, sentAt, facts, message }: NotedCommand): Promise<void> {
     await this.#database.transaction([
       {
-        sql: `INSERT INTO commands (command_id, node_type, node_id, node_name, operation, device, sent_at, facts, message,
-            run_id, worker_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        sql: `INSERT INTO commands (command_id, node_type, node_id, node_name, operation, device, noted_at, sent_at, facts,
+            message, run_id, worker_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+          ON CONFLICT (command_id) DO UPDATE SET sent_at = COALESCE(commands.sent_at, excluded.sent_at)`,
         values: [
           id,
           this.#nodeType,
@@ -88,7 +94,8 @@ export class CommandTable {
           node.name,
           operation,
           device,
-          sentAt.toISOString(),
+          notedAt.toISOString(),
+          sentAt?.toISOString() ?? null,
           JSON.stringify(facts),
           message,
           this.#runId,
@@ -115,7 +122,7 @@ export class CommandTable {
       {
         sql: `UPDATE commands SET run_id = ?, worker_id = ? WHERE command_id IN
           (SELECT command_id FROM commands WHERE node_type = ? AND run_id <> ? AND ${others.sql} LIMIT ? ${skipLocked})
-          RETURNING command_id, node_id, node_name, operation, device, sent_at, facts, message`,
+          RETURNING command_id, node_id, node_name, operation, device, noted_at, sent_at, facts, message`,
         values: [this.#runId, this.#worker.id, this.#nodeType, this.#runId, ...others.values, mostTaken],
       },
     ]);
@@ -130,7 +137,7 @@ export class CommandTable {
     const ended = endedWorkers(0);
     const ofNodes = nodeIds.length === 0 ? "1 = 0" : `node_id IN (${marksFor(nodeIds)})`;
     return {
-      sql: `worker_id IN (${ended.sql}) AND (${ofNodes} OR sent_at < ?)`,
+      sql: `worker_id IN (${ended.sql}) AND (${ofNodes} OR noted_at < ?)`,
       values: [...ended.values, ...nodeIds, new Date(now.getTime() - leaveMs).toISOString()],
     };
   }
@@ -143,7 +150,8 @@ function readRow(row: Row): LeftCommand {
     node: { id: String(row["node_id"]), name: String(row["node_name"]) },
     operation: String(row["operation"]),
     device: String(row["device"]),
-    sentAt: new Date(String(row["sent_at"])),
+    notedAt: new Date(String(row["noted_at"])),
+    sentAt: row["sent_at"] === null ? null : new Date(String(row["sent_at"])),
     facts: facts.success ? facts.output : null,
     message: String(row["message"]),
   };

@@ -568,6 +568,11 @@ export const nodes = {
     text: "Node-RED ended while this command was running. Check the device before you try again: it may have acted.",
     hint: "The store has kept the command and its message. If something of the message could not be kept, msg.leftOut names it.",
   },
+  cancelledWaiting: {
+    code: "ERR_CANCELLED",
+    text: "Node-RED ended while this command was waiting for its turn. It was not sent. Send it again if it is still needed.",
+    hint: "The store has kept the command and its message. If something of the message could not be kept, msg.leftOut names it.",
+  },
   cancelledMeasured: {
     code: "ERR_CANCELLED",
     text: "Node-RED ended before the response to this measurement arrived, but the device has measured: the record from the cloud is transaction __value__. Do not measure again.",

@@ -29,6 +29,7 @@ describeDatabases("the commands that are running", (open) => {
     node: { id: nodeId, name: "Scale" },
     operation: "measure",
     device: "Dock 1",
+    notedAt: clock.now(),
     sentAt: clock.now(),
     facts,
     message: '{"topic":"parcels"}',
@@ -52,6 +53,21 @@ describeDatabases("the commands that are running", (open) => {
     assert.deepEqual(await next.takeLeft([], clock.now()), [command("1")]);
     assert.deepEqual(await next.takeLeft([], clock.now()), []);
     assert.deepEqual(idsOf(await table("run 3").takeLeft([], clock.now())), ["1"], "nobody was told");
+  });
+
+  it("are known to have waited only, until they were sent", async () => {
+    const first = table("run 1");
+    await first.add({ ...command("1"), sentAt: null });
+    await first.add({ ...command("2"), sentAt: null });
+    await first.add(command("2"));
+    // PostgreSQL may run the first of two transactions last.
+    await first.add({ ...command("2"), sentAt: null });
+    const left = await table("run 2").takeLeft([], clock.now());
+    const sent = left.map(({ id, sentAt }) => [id, sentAt]);
+    assert.deepEqual(sent.toSorted(), [
+      ["1", null],
+      ["2", clock.now()],
+    ]);
   });
 
   it("of a worker whose lease has ended go to one that has the node, and after a day to any", async () => {

@@ -212,7 +212,7 @@ describe(`a measure that is at work when Node-RED ${nodeRedMajor} is killed, wit
     const [logged = "", second] = nodeRed.logs.filter((line) => line.includes("(ORDER-1)"));
     assert.match(
       logged,
-      /\[error\] \[dimensioner-measure:Scale\] Node-RED ended while this command was running/,
+      /\[warn\] \[dimensioner-measure:Scale\] Node-RED ended while this command was running/,
     );
     assert.equal(second, undefined);
     await untilNone(commands);
@@ -222,6 +222,31 @@ describe(`a measure that is at work when Node-RED ${nodeRedMajor} is killed, wit
     await measure("ORDER-2");
     assert.deepEqual(told(), []);
     assert.equal(sim.requestsTo("newer", "/api/v1/measure").length, 2);
+  });
+
+  it("is reported as not sent if it was waiting for its turn", async () => {
+    await measure("ORDER-1");
+    await post("/measure", { reference: "ORDER-2" });
+    while (commands().length < 2) {
+      await nextTurn();
+    }
+    await nodeRed.kill();
+    await start();
+    await line(/caught ORDER-1/);
+    await line(/caught ORDER-2/);
+    assert.deepEqual(told().toSorted(), [
+      "caught ORDER-1 ERR_CANCELLED unknown by Scale",
+      "caught ORDER-2 ERR_CANCELLED not-sent by Scale",
+    ]);
+  });
+
+  it("is reported by the next start after a regular stop too, which has written it to the log", async () => {
+    await measure("ORDER-1");
+    await nodeRed.stop();
+    assert.equal(nodeRed.logs.filter((one) => one.includes("(ORDER-1)")).length, 1);
+    await start();
+    await line(/caught/);
+    assert.deepEqual(told(), ["caught ORDER-1 ERR_CANCELLED unknown by Scale"]);
   });
 
   it("names the transaction where the record of the webhook is in the store", async () => {

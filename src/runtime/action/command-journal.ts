@@ -8,7 +8,6 @@ import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { settledWithin } from "../../time/settled-within.ts";
 import type { Store } from "../../vault/store.ts";
 import { deployed } from "../config/config-choice.ts";
-import { FlowsEvent } from "../config/flows-event.ts";
 import type { Message } from "../messages.ts";
 import { translateError, translateStatus } from "../status/node-status.ts";
 import { storeOf } from "../store/store-choice.ts";
@@ -26,7 +25,9 @@ const lookEveryMs = 15_000;
 const mostWaiting = 100;
 
 /** A command as the store has it. */
-interface SentCommand {
+interface JournalEntry {
+  /** Whether it is about to be sent; otherwise it waits in the queue of its device. */
+  readonly isSent: boolean;
   readonly operation: string;
   /** How people call the device. */
   readonly device: string;
@@ -57,7 +58,6 @@ export class CommandJournal {
   readonly #RED: NodeAPI;
   readonly #type: string;
   readonly #runId = randomUUID();
-  readonly #started: FlowsEvent;
   readonly #nodes = new Map<string, Node>();
   /** The commands that have ended, and may still be in the database. */
   #ended: string[] = [];
@@ -73,7 +73,6 @@ export class CommandJournal {
   constructor(RED: NodeAPI, type: string) {
     this.#RED = RED;
     this.#type = type;
-    this.#started = new FlowsEvent(RED, "flows:started");
   }
 
   /** To be called when a node begins. Returns what its `close` has to wait for. */
@@ -102,7 +101,7 @@ export class CommandJournal {
       return;
     }
     this.#follows = true;
-    this.#started.next(() => {
+    CutMessages.of(this.#RED).nextStart(() => {
       this.#follows = false;
       if (this.#nodes.size > 0) {
         this.#followStarts();
@@ -159,15 +158,24 @@ export class CommandJournal {
     }
   }
 
-  /** Resolves when the command is durable, or when it is not to be waited for any longer. */
-  async #note(node: Node, msg: Message, command: SentCommand, id: string): Promise<Noting> {
+  /** Resolves when a command that is about to be sent is durable, or when it is not to be waited for any longer. */
+  async #note(node: Node, msg: Message, { isSent, ...command }: JournalEntry, id: string): Promise<Noting> {
     const use = this.#used();
     if (use === null || this.#waiting >= mostWaiting) {
       return { ended: null };
     }
     const { name = "" } = node;
     const message = keepMessage(msg);
-    const row = { ...command, id, node: { id: node.id, name: name || node.id }, sentAt: new Date(), message };
+    const now = new Date();
+    const sentAt = isSent ? now : null;
+    const row = {
+      ...command,
+      id,
+      node: { id: node.id, name: name || node.id },
+      notedAt: now,
+      sentAt,
+      message,
+    };
     this.#waiting++;
     const noting = this.#open(use)
       .then(({ table }) => table.add(row))
@@ -176,7 +184,7 @@ export class CommandJournal {
       });
     void this.#watch(noting, node, use);
     // While the database is known to be away, nobody waits for it.
-    if (!this.#isAway && !(await settledWithin(noting, noteWithinMs))) {
+    if (isSent && !this.#isAway && !(await settledWithin(noting, noteWithinMs))) {
       this.#sayAway(node, use, null);
     }
     return { ended: noting };
@@ -256,12 +264,13 @@ export class CommandJournal {
     const RED = this.#RED;
     const { id, node, operation, device, facts, sentAt } = command;
     const isMeasure = operation === "measure" || operation === "remote measure";
-    const lost = isMeasure && facts !== null ? { id, sentAt, facts } : null;
+    const lost = isMeasure && facts !== null && sentAt !== null ? { id, sentAt, facts } : null;
     const record = lost && (await recordOfMeasure(database, lost).catch(() => null));
-    const about = { surface: facts?.surface ?? "config", operation, outcome: "unknown" } as const;
+    const surface = facts?.surface ?? "config";
+    const about = { surface, operation, outcome: sentAt === null ? "not-sent" : "unknown" } as const;
     const error =
       record === null
-        ? new DimensionerError("cancelledEnd", about)
+        ? new DimensionerError(sentAt === null ? "cancelledWaiting" : "cancelledEnd", about)
         : new DimensionerError("cancelledMeasured", about, { value: record.transactionId });
     const kept = readKept(command.message);
     const { _msgid } = kept;
@@ -297,17 +306,22 @@ export class CommandJournal {
 
   async #removeAll(): Promise<void> {
     this.#isRemoving = true;
-    const table = this.#use?.opened?.table;
-    while (table !== undefined && this.#ended.length > 0) {
-      const ended = this.#ended.splice(0, mostWaiting);
-      try {
-        await table.remove(ended);
-      } catch {
-        this.#ended.unshift(...ended);
-        break;
-      }
+    while (this.#ended.length > 0 && (await this.#removeSome(this.#use?.opened?.table))) {
+      // The next ones.
     }
     this.#isRemoving = false;
+  }
+
+  /** Returns false if it has to be tried again later. */
+  async #removeSome(table: CommandTable | undefined): Promise<boolean> {
+    const ended = table === undefined ? [] : this.#ended.splice(0, mostWaiting);
+    try {
+      await table?.remove(ended);
+      return table !== undefined;
+    } catch {
+      this.#ended.unshift(...ended);
+      return false;
+    }
   }
 
   async #end(): Promise<void> {
@@ -330,14 +344,14 @@ interface Noting {
   readonly ended: Promise<unknown> | null;
 }
 
-type NoteCommand = (command: SentCommand, id: string) => Promise<Noting>;
+type NoteCommand = (command: JournalEntry, id: string) => Promise<Noting>;
 
 /** The command of one message: in the store from the moment before it is sent, until the message has ended. */
 export class JournaledCommand {
   readonly #id = randomUUID();
   readonly #note: NoteCommand;
   readonly #remove: (id: string) => void;
-  #noting: Noting | undefined;
+  readonly #notings: Promise<unknown>[] = [];
 
   constructor(note: NoteCommand, remove: (id: string) => void) {
     this.#note = note;
@@ -345,14 +359,18 @@ export class JournaledCommand {
   }
 
   /** To be awaited before the first byte is sent. Never rejects. */
-  async note(command: SentCommand): Promise<void> {
-    this.#noting = await this.#note(command, this.#id);
+  async note(command: JournalEntry): Promise<void> {
+    const { ended } = await this.#note(command, this.#id);
+    if (ended !== null) {
+      this.#notings.push(ended);
+    }
   }
 
   /** To be called when the message has ended, and whoever has to know it was told. */
   settle(): void {
-    const remove = (): void => this.#remove(this.#id);
-    // What is not in the database yet may still get there.
-    this.#noting?.ended?.then(remove, remove);
+    if (this.#notings.length > 0) {
+      // What is not in the database yet may still get there.
+      void Promise.allSettled(this.#notings).then(() => this.#remove(this.#id));
+    }
   }
 }

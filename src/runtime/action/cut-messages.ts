@@ -63,6 +63,7 @@ export class CutMessages {
   readonly #present = new Map<string, Present>();
   #kept: KeptMessage[] = [];
   #keptBytes = 0;
+  readonly #onStart = new Set<() => void>();
   /** Between a stop and the start that follows it, `starting`; `stopped` if none is announced. */
   #flows: "running" | "starting" | "stopped" = "starting";
 
@@ -73,11 +74,14 @@ export class CutMessages {
     events.on("flows:started", () => {
       this.#flows = "running";
       this.#report();
+      const waiting = [...this.#onStart];
+      this.#onStart.clear();
+      waiting.forEach((act) => act());
     });
     events.on("runtime-event", (event: unknown) => {
       if (isLastingStop(event)) {
         this.#flows = "stopped";
-        this.#kept.forEach(log);
+        this.#kept.forEach((cut) => log(cut));
       }
     });
   }
@@ -99,6 +103,11 @@ export class CutMessages {
         this.#present.delete(node.id);
       }
     };
+  }
+
+  /** Calls `act` once, after the next start of the flows: a listener for each type would be more than Node-RED's emitter expects. */
+  nextStart(act: () => void): void {
+    this.#onStart.add(act);
   }
 
   /** Ends a message of a node that is closed in an error: `end` tells Node-RED of it. */
@@ -171,7 +180,8 @@ function reportBy({ RED, node, show: showError }: Present, cut: KeptMessage): vo
   }
   const raise = (): void => raiseError(node, error, msg);
   if (tell({ RED, node }, raise, () => true) !== "logged") {
-    log(cut);
+    // A Catch node has it, so it is no error that nobody handles.
+    log(cut, "warn");
   }
 }
 
@@ -185,12 +195,12 @@ export function raiseError(node: Node, error: Error, msg: Message): void {
 }
 
 /** Only into the log, once, with what tells the message from others. */
-function log(cut: KeptMessage): void {
+function log(cut: KeptMessage, level: "error" | "warn" = "error"): void {
   if (!cut.isLogged) {
     cut.isLogged = true;
     const { _msgid, transactionReference = null } = cut.msg;
     const which = transactionReference === null ? `_msgid ${_msgid}` : show(transactionReference);
-    cut.node.error(`${cut.error.message} (${which})`);
+    cut.node[level](`${cut.error.message} (${which})`);
   }
 }
 

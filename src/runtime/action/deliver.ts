@@ -171,13 +171,17 @@ export function commandOptions(
 ): CommandOptions {
   const { surface } = target.operation;
   const facts = { surface, references: allReferences(references), tag };
+  const entry = { operation, device: device ?? target.name, facts };
   return {
     signal,
     waitSignal,
-    onWaiting: (count) => status.say("waiting", "waitingInQueue", { count }),
+    onWaiting: (count) => {
+      status.say("waiting", "waitingInQueue", { count });
+      void command?.note({ ...entry, isSent: false });
+    },
     onTurn: async () => {
       status.say("working", operation.endsWith("measure") ? "measuring" : "sending");
-      await command?.note({ operation, device: device ?? target.name, facts });
+      await command?.note({ ...entry, isSent: true });
       onTurn?.();
     },
   };
