@@ -136,6 +136,22 @@ describe("a message that is at work when everything is deployed", () => {
     await flow.untilSent("catch", () => true);
   });
 
+  it("is in the log, and told to no Catch node, where all of them would take too much memory", async () => {
+    const nodes = [...configNodes(sim), actionNode(measure), catchNode];
+    await startMeasures(nodes);
+    const payload = Buffer.alloc(60_000_000);
+    const large = ["LARGE-1", "LARGE-2"].map((transactionReference) =>
+      flow.start("node", { transactionReference, payload }),
+    );
+    await flow.untilStatus("node", ({ text }) => text === "in queue: 2");
+    const warned = warningsOf(flow.node("node"));
+    await flow.deploy(nodes, credentials);
+    await Promise.all(large);
+    await flow.untilSent("catch", ({ transactionReference }) => transactionReference === "LARGE-1");
+    assert.equal(caughtIn(flow).length, 2);
+    assert.match(warned.join(), /^Too many messages were cancelled at once, or they are too large/);
+  });
+
   for (const type of ["nodes", "flows"] as const) {
     it(`is told once if the Catch node, or what is behind it, is deployed with it (${type})`, async () => {
       const nodes = (info: string): FlowNode[] => [
