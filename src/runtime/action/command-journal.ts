@@ -22,7 +22,7 @@ const removeWithinMs = 2_000;
 /** So often it is tried to open a database that failed, and looked for what other processes have left in a shared one. */
 const lookEveryMs = 15_000;
 /** How many commands wait for a database that does not answer. */
-const mostWaiting = 100;
+const mostWaiting = 1_000;
 
 /** A command as the store has it. */
 interface JournalEntry {
@@ -161,7 +161,11 @@ export class CommandJournal {
   /** Resolves when a command that is about to be sent is durable, or when it is not to be waited for any longer. */
   async #note(node: Node, msg: Message, { isSent, ...command }: JournalEntry, id: string): Promise<Noting> {
     const use = this.#used();
-    if (use === null || this.#waiting >= mostWaiting) {
+    if (use === null) {
+      return { ended: null };
+    }
+    if (this.#waiting >= mostWaiting) {
+      this.#sayAway(node, use, null);
       return { ended: null };
     }
     const { name = "" } = node;
