@@ -100,7 +100,7 @@ const billing = {
     text: "No rule of __name__ is known for __value__, the day of this measurement. Use a custom rule.",
     hint: "The rule depends on the day of the measurement. docs/billable-weight.md lists the date from which each rule applies.",
   },
-} as const satisfies Record<string, Sentence>;
+} satisfies Record<string, Sentence>;
 
 /** Errors of a bucket of an S3-compatible object store. */
 const buckets = {
@@ -217,7 +217,7 @@ const buckets = {
     hint: "Everything that was stored before is safe.",
     retryable: true,
   },
-} as const satisfies Record<string, Sentence>;
+} satisfies Record<string, Sentence>;
 
 const checkCloud = "Check the address, the network and the firewall.";
 const proxy = {
@@ -347,7 +347,7 @@ const connections = {
       hint: "If this happens each time, check the port, and whether it needs https:// in the address.",
     },
   },
-} as const satisfies Record<string, Sentence>;
+} satisfies Record<string, Sentence>;
 
 /** Errors of the disk. The hint is the path alone, so that flows find it there. */
 const files = {
@@ -434,7 +434,7 @@ const files = {
     hint: "__path__",
     retryable: true,
   },
-} as const satisfies Record<string, Sentence>;
+} satisfies Record<string, Sentence>;
 
 /** Sentences that only the nodes use, so they are in Node-RED's words only. */
 export const nodes = {
@@ -609,7 +609,7 @@ export const nodes = {
     text: "The code “__value__” does not contain the required reference. Scan the label of the parcel.",
     hint: "Which part becomes the reference is set in the scan node; its dialog shows how a code is read.",
   },
-} as const satisfies Record<string, Sentence>;
+} satisfies Record<string, Sentence>;
 
 /** Errors of a store's database in PostgreSQL. */
 const postgres = {
@@ -728,7 +728,7 @@ const postgres = {
     hint: "Everything that was stored before is safe.",
     retryable: true,
   },
-} as const satisfies Record<string, Sentence>;
+} satisfies Record<string, Sentence>;
 
 /** Requests that a device or the cloud refuses, and what it does not have. */
 const refusals = {
@@ -821,7 +821,7 @@ const refusals = {
       },
     },
   },
-} as const satisfies Record<string, Sentence>;
+} satisfies Record<string, Sentence>;
 
 /** Responses that are not what the API promises. */
 const responses = {
@@ -959,7 +959,7 @@ const responses = {
     text: "The response from __host__ is larger than __limit__. Save it to a file, or check the address.",
     hint: "Files have no size limit.",
   },
-} as const satisfies Record<string, Sentence>;
+} satisfies Record<string, Sentence>;
 
 /** What can be wrong with a scan: sentences for the person who holds the scanner. */
 const scans = {
@@ -986,7 +986,7 @@ const scans = {
     text: "These are __count__ scans, and one was expected. Read them with readScans.",
     hint: "CR, LF, tab, ETX and NUL end a scan.",
   },
-} as const satisfies Record<string, Sentence>;
+} satisfies Record<string, Sentence>;
 
 /** Options, settings and values that are not valid, so that nothing was sent. */
 const settings = {
@@ -1039,7 +1039,7 @@ const settings = {
     text: "The body of this download has already been read or ended, and it can be read only once. Request the download again.",
     hint: "Pass a download to one function only.",
   },
-} as const satisfies Record<string, Sentence>;
+} satisfies Record<string, Sentence>;
 
 /** Errors of a store's database. */
 const stores = {
@@ -1290,7 +1290,7 @@ const stores = {
     hint: "Nothing is lost; try again.",
     retryable: true,
   },
-} as const satisfies Record<string, Sentence>;
+} satisfies Record<string, Sentence>;
 
 const entries = {
   ...settings,
