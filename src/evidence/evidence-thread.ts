@@ -96,6 +96,7 @@ async function verify(task: EvidenceTaskOf<"verify">, { onProgress, signal }: Wo
           timestampRoots: rootsOf(task),
           database: openable(task.database),
           mayUseThread: false,
+          mayBlock: true,
         })
       : await withFiles(task, signal, (files) => verifyPackages(files, packages, options));
   return { ...report, first };

@@ -27,7 +27,7 @@ const dayMs = 24 * 3_600_000;
 
 export async function verifyArchive(
   folder: string | FilesLocation,
-  options: VerifyArchiveOptions & Pick<VerifyOptions, "mayUseThread">,
+  options: VerifyArchiveOptions & Pick<VerifyOptions, "mayBlock" | "mayUseThread">,
 ): Promise<VerifyReport> {
   const { database = [], allowIncomplete = false, onFinding, onProgress, ...rest } = options;
   const { signal } = rest;

@@ -3,6 +3,7 @@ import type { Worker } from "node:worker_threads";
 import { startThread } from "../database/start-thread.ts";
 import { isDimensionerError } from "../errors/dimensioner-error.ts";
 import { type ReadDisk, diskFacts, plainDisk } from "./archive-disk.ts";
+import { BlockingDisk } from "./blocking-disk.ts";
 import type { HashAnswer } from "./hash-thread.ts";
 import { sha256Of } from "../model/sha256.ts";
 import { type FoundFile, hashFile, openPlain } from "./packages/package-files.ts";
@@ -10,6 +11,8 @@ import { sayUnreadable } from "./walk.ts";
 
 /** What is smaller is verified before a thread has started. */
 const threadAfterBytes = 32 * 1024 * 1024;
+/** From here on, reading a file ahead while it is hashed, or hashing it in another thread, saves more than it costs. */
+const largeBytes = 1024 * 1024;
 
 /** A file with its content; without it if it has too many bytes for that. */
 export type ReadWhole = FoundFile & { readonly content?: Buffer };
@@ -35,16 +38,20 @@ export class FileHasher {
   constructor({ disk, signal, mayUseThread }: HasherOptions) {
     this.disk = disk;
     this.#signal = signal;
-    this.#mayUseThread = mayUseThread && disk === plainDisk;
+    this.#mayUseThread = mayUseThread && (disk === plainDisk || disk instanceof BlockingDisk);
   }
 
   /**
    * The length and hash of a file, undefined if it is missing or not a regular file, or why it cannot be read. Rejects
-   * when the signal is aborted, and with ERR_STORE: a bucket that fails would fail for each of its files.
+   * when the signal is aborted, and with ERR_STORE: a bucket that fails would fail for each of its files. `expectedBytes`: how long it
+   * should be.
    */
-  async hash(path: string): Promise<HashAnswer> {
+  async hash(path: string, expectedBytes = Infinity): Promise<HashAnswer> {
+    const isLarge = expectedBytes >= largeBytes;
     const found =
-      this.#idle === undefined ? await this.#hashHere(path) : await this.#hashIn(this.#idle, path);
+      isLarge && this.#idle !== undefined
+        ? await this.#hashIn(this.#idle, path)
+        : await this.#hashHere(path, isLarge);
     this.#bytes += typeof found === "object" ? found.bytes : 0;
     if (this.#mayUseThread && this.#thread === undefined && this.#bytes >= threadAfterBytes) {
       this.#start();
@@ -87,9 +94,10 @@ export class FileHasher {
     thread.once("online", () => (this.#idle = thread));
   }
 
-  async #hashHere(path: string): Promise<HashAnswer> {
+  async #hashHere(path: string, isLarge: boolean): Promise<HashAnswer> {
+    const disk = isLarge && this.disk instanceof BlockingDisk ? plainDisk : this.disk;
     try {
-      return await hashFile(path, this.disk, { ...diskFacts, signal: this.#signal });
+      return await hashFile(path, disk, { ...diskFacts, signal: this.#signal });
     } catch (error) {
       return this.#explain(error);
     }
@@ -113,7 +121,7 @@ export class FileHasher {
       return answer;
     } catch {
       // The thread has ended, or the signal was aborted, which is thrown here as well.
-      return await this.#hashHere(path);
+      return await this.#hashHere(path, true);
     }
   }
 }

@@ -21,7 +21,9 @@ import {
   holdName,
   manifestFileName,
   measurementFileName,
+  plainDisk,
 } from "./archive-disk.ts";
+import { BlockingDisk } from "./blocking-disk.ts";
 import { checkExport, exportedPackagesName, findExport, noteNeighbours } from "./export-check.ts";
 import { FileHasher, type ReadWhole } from "./file-hasher.ts";
 import type { FilesLocation } from "./files-location.ts";
@@ -76,6 +78,8 @@ export interface VerifyOptions {
   readonly signal?: AbortSignal | undefined;
   /** Whether a second core may be used if there is much to hash; where the computer has one, if it is not given. */
   readonly mayUseThread?: boolean;
+  /** Whether this thread has nothing else to do, so that it may wait for the disk: small files take a third of the processor's time then. */
+  readonly mayBlock?: boolean;
   /** For tests. */
   readonly disk?: ArchiveDisk;
 }
@@ -140,7 +144,9 @@ export class Verification {
       exported === undefined
         ? await openPlace(named, this.#options)
         : await openPlace(join(exported, exportedPackagesName), { ...this.#options, isExport: true });
-    const { root, start, hasState, disk } = place;
+    const { root, start, hasState } = place;
+    const disk =
+      this.#options.mayBlock === true && place.disk === plainDisk ? new BlockingDisk() : place.disk;
     const hasher = new FileHasher({ disk, signal, mayUseThread });
     this.#opened.push(place, hasher, this.#indexes);
     try {
@@ -386,7 +392,7 @@ async function* checkPackage(
     const isMeasurement = file.path === manifest.measurement?.path;
     const found: HashAnswer | ReadWhole = isMeasurement
       ? await hasher.read(join(folder, file.path), mostMeasurementBytes)
-      : await hasher.hash(join(folder, file.path));
+      : await hasher.hash(join(folder, file.path), file.bytes);
     totals.files += 1;
     totals.bytes += typeof found === "object" ? found.bytes : 0;
     const finding =

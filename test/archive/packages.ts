@@ -49,9 +49,11 @@ export interface Said {
 export async function verify(
   folder: string,
   database: VerifyArchiveOptions["database"] | null = databaseOf(folder),
+  options: Parameters<typeof verifyArchive>[1] = {},
 ): Promise<Said> {
   const findings: Finding[] = [];
   const report = await verifyArchive(folder, {
+    ...options,
     database: database ?? undefined,
     onFinding: (finding) => findings.push(finding),
   });

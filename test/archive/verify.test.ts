@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import {
   appendFile,
   cp,
@@ -14,6 +15,7 @@ import {
 import { join } from "node:path";
 import type { Finding } from "../../src/model/archive-reports.ts";
 import { withFolder } from "../media/support.ts";
+import { verifyArchive } from "../../src/vault/commands.ts";
 import { fillArchive, verify } from "./packages.ts";
 import { bundleVerb, runChild, type Script } from "./processes.ts";
 import { databaseOf } from "./store.ts";
@@ -76,6 +78,14 @@ describe("archive: dimensioner verify", () => {
       },
       ["missing P/item.jpg", "stray aside"],
     ],
+    [
+      "a pipe instead of a file",
+      async (path) => {
+        await rm(join(path, "item.jpg"));
+        execFileSync("mkfifo", [join(path, "item.jpg")]);
+      },
+      ["missing P/item.jpg"],
+    ],
     ["a stray in a package", (path) => writeFile(join(path, "note.txt"), ""), ["stray P/note.txt"]],
     [
       "a stray beside packages",
@@ -103,14 +113,39 @@ describe("archive: dimensioner verify", () => {
       await withFolder(async (root) => {
         const paths = await fill(root, 3);
         await damage(join(root, paths[1] ?? ""), root);
-        const { findings } = await verify(root);
         const expected = kinds.map((kind) =>
           kind.replace(" P", ` ${paths[1]}`).replace(" N", ` ${paths[2]}`),
         );
-        assert.deepEqual(kindsOf(findings), expected.sort());
+        for (const mayBlock of [false, true]) {
+          const { findings } = await verify(root, databaseOf(root), { mayBlock });
+          assert.deepEqual(kindsOf(findings), expected.sort());
+        }
       });
     });
   }
+
+  it("hears while it waits for the disk itself that it should stop", async () => {
+    await withFolder(async (root) => {
+      await mkdir(join(root, ".dimensioner-archive"));
+      const strays = 2_000;
+      for (let index = 0; index < strays; index += 1) {
+        await mkdir(join(root, String(index)));
+        await writeFile(join(root, String(index), "x"), "");
+      }
+      const stopping = new AbortController();
+      let found = 0;
+      const verified = verifyArchive(root, {
+        mayBlock: true,
+        signal: stopping.signal,
+        onFinding: () => {
+          found += 1;
+          setImmediate(() => stopping.abort());
+        },
+      });
+      await assert.rejects(verified, { code: "ERR_CANCELLED" });
+      assert.ok(found < strays, `${found} findings`);
+    });
+  });
 
   it("says what a package was kept without", async () => {
     await withFolder(async (root) => {

@@ -116,12 +116,13 @@ export function readEvent(line: string): LogEvent | undefined {
 
 /** A flat object as RFC 8785 writes it: its fields in the order of their names, nothing between them. */
 function canonicalJson(event: Readonly<Record<string, string | number | null>>): string {
-  const fields = Object.entries(event).map(([name, value]): [string, typeof value] => [
-    name,
+  const sorted: Record<string, string | number | null | undefined> = {};
+  for (const name of Object.keys(event).sort()) {
+    const value = event[name];
     // Half of a surrogate pair has no place in JSON.
-    typeof value === "string" ? value.toWellFormed() : value,
-  ]);
-  return JSON.stringify(Object.fromEntries(fields.toSorted(([one], [other]) => (one < other ? -1 : 1))));
+    sorted[name] = typeof value === "string" ? value.toWellFormed() : value;
+  }
+  return JSON.stringify(sorted);
 }
 
 /** How all checkpoints begin, before the ID of the store. */

@@ -24,9 +24,13 @@ export const replaySchema: readonly string[] = [
     n INTEGER NOT NULL,
     pruned_n INTEGER,
     PRIMARY KEY (package_id, store)
-  ) WITHOUT ROWID`,
-  "CREATE INDEX logged_sha256 ON logged (sha256)",
-  "CREATE INDEX logged_path ON logged (path)",
+  )`,
+];
+
+/** Created when the lines of a log are in the table, which takes less time. */
+const replayIndexes: readonly Statement[] = [
+  { sql: "CREATE INDEX IF NOT EXISTS logged_sha256 ON logged (sha256)" },
+  { sql: "CREATE INDEX IF NOT EXISTS logged_path ON logged (path)" },
 ];
 
 const atOnce = 1_000;
@@ -148,6 +152,7 @@ export class LogReplay {
       }
     }
     await state.write();
+    await this.#tables.transaction(replayIndexes);
     for (const n of this.#conflicts) {
       yield* problems.say("two", `the line ${n} is there twice, and not with the same content`);
     }
@@ -218,6 +223,8 @@ class State {
   readonly held = new Map<string, EventOf<"held">>();
   readonly #store: string;
   readonly #tables: Tables;
+  /** Rows of packages, and after them what other lines say of packages. */
+  #archived: (readonly (number | string)[])[] = [];
   #waiting: Statement[] = [];
 
   constructor(store: string, tables: Tables) {
@@ -229,18 +236,14 @@ class State {
   async apply(n: number, event: LogEvent): Promise<readonly string[]> {
     switch (event.what) {
       case "archived":
-        await this.#add({
-          sql: "INSERT OR IGNORE INTO logged VALUES (?, ?, ?, ?, ?, ?, ?, NULL)",
-          values: [
-            this.#store,
-            event.package,
-            event.path,
-            event.sha256,
-            event.supplements ?? event.sha256,
-            event.archived,
-            n,
-          ],
-        });
+        await this.#addPackage([
+          event.package,
+          event.path,
+          event.sha256,
+          event.supplements ?? event.sha256,
+          event.archived,
+          n,
+        ]);
         return [];
       case "held":
         this.held.set(event.package, event);
@@ -262,10 +265,16 @@ class State {
   }
 
   async write(): Promise<void> {
-    const waiting = this.#waiting;
+    const [archived, waiting] = [this.#archived, this.#waiting];
+    this.#archived = [];
     this.#waiting = [];
-    if (waiting.length > 0) {
-      await this.#tables.transaction(waiting);
+    const packages: Statement = {
+      sql: `INSERT OR IGNORE INTO logged SELECT ?, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, NULL
+        FROM json_each(?)`,
+      values: [this.#store, JSON.stringify(archived)],
+    };
+    if (archived.length + waiting.length > 0) {
+      await this.#tables.transaction([...(archived.length > 0 ? [packages] : []), ...waiting]);
     }
   }
 
@@ -319,6 +328,13 @@ class State {
       id,
     ]);
     return found;
+  }
+
+  async #addPackage(row: readonly (number | string)[]): Promise<void> {
+    if (this.#waiting.length > 0 || this.#archived.length >= atOnce) {
+      await this.write();
+    }
+    this.#archived.push(row);
   }
 
   async #add(statement: Statement): Promise<void> {

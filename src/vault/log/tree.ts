@@ -2,19 +2,25 @@
  * The Merkle tree over the lines of a log, as RFC 6962 (section 2.1) has it: whoever has the root of the first n lines has all of
  * them, for no other lines have the same root. The functions are pure; a hash is a Buffer of 32 bytes.
  */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 
 /** How many lines have one hash in the database, so that a proof in a long log reads few lines. A power of two. */
 export const blockLines = 256;
 
+const [leafPrefix, nodePrefix] = [Buffer.of(0), Buffer.of(1)];
+
 /** The hash of one line. Its first byte keeps a line from passing for a node. */
 export function leafHash(line: string | Uint8Array): Buffer {
-  return createHash("sha256").update("\0").update(line).digest();
+  return sha256(typeof line === "string" ? `\0${line}` : Buffer.concat([leafPrefix, line]));
 }
 
 /** The hash of two halves. */
 export function nodeHash(left: Uint8Array, right: Uint8Array): Buffer {
-  return createHash("sha256").update("\u0001").update(left).update(right).digest();
+  return sha256(Buffer.concat([nodePrefix, left, right]));
+}
+
+function sha256(content: string | Uint8Array): Buffer {
+  return hash("sha256", content, "buffer");
 }
 
 /** A tree that grows by one line at a time. It keeps one hash for each bit of its size. */
@@ -39,7 +45,7 @@ export class GrowingTree {
 
   /** The root of all lines so far. */
   root(): Buffer {
-    const [last = createHash("sha256").digest(), ...more] = this.#peaks.toReversed();
+    const [last = sha256(""), ...more] = this.#peaks.toReversed();
     return more.reduce((right, left) => nodeHash(left, right), last);
   }
 }
