@@ -235,6 +235,17 @@ export function wholeNumber(name: string, given: string, least = 0, most = Numbe
   return value;
 }
 
+const durationUnits: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
+
+/** Returns a duration such as "10m" in milliseconds. */
+export function duration(name: string, given: string): number {
+  const [, count, unit = ""] = /^([1-9]\d{0,5})([smh])$/.exec(given.trim()) ?? [];
+  if (count === undefined) {
+    throw new UsageError(`--${name} needs a duration such as 10m, 90s or 2h, not “${given}”.`);
+  }
+  return Number(count) * (durationUnits[unit] ?? 0);
+}
+
 /** What a command has found: one line of its text, and one entry of its JSON. */
 export interface CommandFinding {
   readonly path: string;

@@ -275,6 +275,20 @@ export const migrations: Migrations = [
       worker_id TEXT NOT NULL
     )`,
   ],
+  // When packages were last verified. A package is added when the next verification begins: archiving one costs nothing for it.
+  [
+    `CREATE TABLE verifications (
+      indexed_order INTEGER PRIMARY KEY REFERENCES packages (indexed_order) ON DELETE CASCADE,
+      verified_at TEXT NOT NULL,
+      archived_at TEXT NOT NULL,
+      finding TEXT,
+      taken_until TEXT NOT NULL
+    )`,
+    `CREATE INDEX verifications_next ON verifications (verified_at, archived_at, indexed_order)`,
+    `CREATE INDEX verifications_damaged ON verifications (verified_at, indexed_order) WHERE finding IS NOT NULL`,
+    `CREATE TABLE verifications_head (added_to INTEGER NOT NULL)`,
+    `INSERT INTO verifications_head VALUES (0)`,
+  ],
 ];
 
 /**

@@ -588,5 +588,6 @@ export async function verifyPackages(
     notes,
     ...totals,
     expected: packages.length,
+    part: null,
   };
 }

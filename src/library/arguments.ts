@@ -51,6 +51,7 @@ export const verifyArguments = {
     timestampRoots: aText,
     checkpoints: aListOfTexts,
     allowIncomplete: trueOrFalse,
+    forMs: milliseconds(1),
     onFinding: aFunction,
   }),
 };

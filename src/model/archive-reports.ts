@@ -27,18 +27,22 @@ export interface Finding {
 }
 
 /** What the verification of one package can find. Pages and reports have a text for each kind, in each language. */
+export const packageFindingKinds = [
+  "changed",
+  "index",
+  "document",
+  "manifest",
+  "missing",
+  "missing-package",
+  "not-logged",
+  "stray",
+  "timestamp",
+  "unreadable",
+] as const;
+
+/** A finding of one package. */
 export interface PackageFinding extends Finding {
-  readonly kind:
-    | "changed"
-    | "index"
-    | "document"
-    | "manifest"
-    | "missing"
-    | "missing-package"
-    | "not-logged"
-    | "stray"
-    | "timestamp"
-    | "unreadable";
+  readonly kind: (typeof packageFindingKinds)[number];
 }
 
 /** Something that could not be checked. */
@@ -69,6 +73,7 @@ export interface ArchiveNote {
     | "log"
     | "neighbours"
     | "not-known"
+    | "not-noted"
     | "not-there"
     | "other-log"
     | "other-folder"
@@ -124,6 +129,16 @@ export interface VerifyReport {
   readonly incomplete: number;
   /** How many packages the index lists; null where no database says. */
   readonly expected: number | null;
+  /** Only of a verification that was limited in time: how much of the store it and those before it have verified. */
+  readonly part: VerifiedPart | null;
+}
+
+/** How much of a store was verified by verifications of a limited time, as its database knows it. */
+export interface VerifiedPart {
+  /** When the package was verified that was not for the longest time (ISO 8601, UTC); null if none ever was. */
+  readonly oldestAtUtc: string | null;
+  /** How many packages were never verified; of more than 10,000, 10,000 are counted. */
+  readonly never: number;
 }
 
 /**
@@ -244,6 +259,11 @@ export interface VerifyArchiveOptions extends ArchiveOptions {
    * of packages.
    */
   readonly database?: string | readonly string[] | undefined;
+  /**
+   * For how long packages are verified, in milliseconds: those that were damaged before, and those whose last verification is the oldest. The
+   * database, which is needed then, notes when each was verified, so the next run goes on there. The log is checked as a whole.
+   */
+  readonly forMs?: number | undefined;
   /** Packages that were kept without all their media are no finding. */
   readonly allowIncomplete?: boolean | undefined;
   /** A PEM file with the root certificates that the signers of time stamps are checked against. */

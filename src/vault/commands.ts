@@ -20,6 +20,7 @@ import { LeftoverPruning } from "./leftovers.ts";
 import { type OpenedPlace, openPlace } from "./open-place.ts";
 import { Pruning } from "./prune.ts";
 import { Rebuild } from "./rebuild.ts";
+import { Scrub } from "./scrub.ts";
 import { Verification, type VerifyOptions } from "./verify.ts";
 
 const progressEveryMs = 200;
@@ -29,10 +30,13 @@ export async function verifyArchive(
   folder: string | FilesLocation,
   options: VerifyArchiveOptions & Pick<VerifyOptions, "mayBlock" | "mayUseThread">,
 ): Promise<VerifyReport> {
-  const { database = [], allowIncomplete = false, onFinding, onProgress, ...rest } = options;
+  const { database = [], allowIncomplete = false, forMs, onFinding, onProgress, ...rest } = options;
   const { signal } = rest;
   const databases = typeof database === "string" ? [database] : database;
-  const verification = new Verification(folder, { ...rest, databases });
+  const verification =
+    forMs === undefined
+      ? new Verification(folder, { ...rest, databases })
+      : new Scrub(folder, { ...rest, databases, forMs });
   let findings = 0;
   await watched("verify", verification, { onProgress, signal }, async (finding) => {
     if (!(allowIncomplete && finding.kind === "incomplete")) {

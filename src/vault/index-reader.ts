@@ -219,29 +219,22 @@ async function openPostgres(given: string, thread: ToolThread): Promise<IndexSou
       throw noTablesError(readPostgresUrl(given).name);
     }
     const check = (): Promise<void> => Promise.resolve();
-    return { database, store, hasUploads: await hasUploads(given, database), check };
+    return { database, store, hasUploads: await hasTable(given, database, "uploads"), check };
   } catch (error) {
     await database.close();
     throw error;
   }
 }
 
-/** Whether a database has the table `uploads`: those of earlier versions do not. */
-export async function hasUploads(given: string, database: Database): Promise<boolean> {
-  if (isPostgresUrl(given)) {
-    return await hasTable(database, "uploads");
-  }
-  const sql = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'uploads'";
-  const [tables = []] = await database.transaction([{ sql }]);
-  return tables.length > 0;
-}
-
-async function hasTable(database: Database, name: string): Promise<boolean> {
+/** Whether a database has a table: those of earlier versions do not have each. */
+export async function hasTable(given: string, database: Database, name: string): Promise<boolean> {
   const [tables = []] = await database.transaction([
-    {
-      sql: "SELECT 1 FROM information_schema.tables WHERE table_schema = ? AND table_name = ?",
-      values: [schemaName, name],
-    },
+    isPostgresUrl(given)
+      ? {
+          sql: "SELECT 1 FROM information_schema.tables WHERE table_schema = ? AND table_name = ?",
+          values: [schemaName, name],
+        }
+      : { sql: "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?", values: [name] },
   ]);
   return tables.length > 0;
 }
@@ -263,7 +256,7 @@ async function openFile(file: string, thread: ToolThread): Promise<IndexSource> 
       throw failureError(file, { reason: "foreign" });
     }
     const check = (how: CheckDepth): Promise<void> => checkFile(file, database, how);
-    return { database, store, hasUploads: await hasUploads(file, database), check };
+    return { database, store, hasUploads: await hasTable(file, database, "uploads"), check };
   } catch (error) {
     await database.close();
     throw error;
@@ -397,6 +390,18 @@ export async function refuseOtherPlace(
       throw new DimensionerError("storeNotPruned", facts, { path, name: folder, value: location });
     }
   }
+}
+
+/**
+ * Whether the packages of a store are the ones in this place, and not a copy of them. `isOwn`: the settings of one store name both the place
+ * and the database.
+ */
+export async function isOfPlace(
+  { file, folder }: Pick<IndexReader, "file" | "folder">,
+  key: string,
+  isOwn: boolean,
+): Promise<boolean> {
+  return folder === null || (await isFolder(folder, key)) || (isOwn && mayBeSame(file, folder, key));
 }
 
 /** Each computer may have another path to a share; a server has the path of one of them. */

@@ -16,7 +16,7 @@ import {
 import { keyOf } from "./bucket/bucket-disk.ts";
 import { type ListedFolder, listFolders } from "./bucket/list-folders.ts";
 import type { BucketFiles } from "./files/bucket-files.ts";
-import { findDatabases, hasUploads, openForTool } from "./index-reader.ts";
+import { findDatabases, hasTable, openForTool } from "./index-reader.ts";
 import type { OpenedPlace } from "./open-place.ts";
 import { filesOf } from "./packages/manifest.ts";
 import { type FoundManifest, loadManifest } from "./packages/package-files.ts";
@@ -257,7 +257,7 @@ export class LeftoverPruning {
     for (const one of await findDatabases(given, { key, name: location }, thread)) {
       const database = await openForTool(one, isDryRun === true ? "read" : "write", thread);
       opened.push(database);
-      databases.push({ database, hasUploads: await hasUploads(one, database) });
+      databases.push({ database, hasUploads: await hasTable(one, database, "uploads") });
     }
     return databases;
   }

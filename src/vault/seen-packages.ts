@@ -1,7 +1,9 @@
 import { tmpdir } from "node:os";
+import { posix } from "node:path";
 import { type Row, type SqlValue, type Statement, marksFor } from "../database/database.ts";
 import { identity } from "../database/inbox.ts";
 import type { ToolDatabase, ToolThread } from "../database/tool-database.ts";
+import type { VerifiedPackage } from "../database/verification-table.ts";
 import type { Finding, PackageFinding } from "../model/archive-reports.ts";
 import { sha256Of } from "../model/sha256.ts";
 import { type ReadDisk, manifestFileName } from "./archive-disk.ts";
@@ -59,8 +61,11 @@ const schema = [
     legacy_id TEXT,
     row_sha256 TEXT NOT NULL,
     has_hold INTEGER NOT NULL,
-    is_listed INTEGER NOT NULL DEFAULT 0
+    is_listed INTEGER NOT NULL DEFAULT 0,
+    listed_in TEXT,
+    listed_order INTEGER
   )`,
+  "CREATE TABLE found (path TEXT PRIMARY KEY, kind TEXT NOT NULL) WITHOUT ROWID",
 ];
 
 /** Created after all packages were added, which takes less time. */
@@ -71,6 +76,17 @@ const indexes = [
 ];
 
 const atOnce = 500;
+
+const verified = `SELECT seen_order, listed_order, (SELECT kind FROM found WHERE found.path = seen.path) AS kind FROM seen
+  WHERE seen_order > ? AND listed_in = ? ORDER BY seen_order LIMIT ?`;
+const foundElsewhere = `SELECT path, kind FROM found
+  WHERE path > ? AND NOT EXISTS (SELECT 1 FROM seen WHERE seen.path = found.path AND listed_in = ?) ORDER BY path LIMIT ?`;
+
+/** Where an index lists a package: in which database, and `indexed_order` of the row. */
+interface ListedIn {
+  readonly file: string;
+  readonly order: number;
+}
 
 /**
  * The packages that a verification has seen, and the hashes of deleted ones, in a temporary database: a million of them
@@ -116,9 +132,46 @@ export class SeenPackages {
     });
   }
 
-  /** Notes that an index lists the package. */
-  async setListed(path: string): Promise<void> {
-    await this.#add({ sql: "UPDATE seen SET is_listed = 1 WHERE path = ?", values: [path] });
+  /** Notes that an index lists the package, in which database, and with which number. */
+  async setListed(path: string, { file, order }: ListedIn): Promise<void> {
+    await this.#add({
+      sql: "UPDATE seen SET is_listed = 1, listed_in = ?, listed_order = ? WHERE path = ?",
+      values: [file, order, path],
+    });
+  }
+
+  /** Notes what was found of the package with this path, or of the file with it in a package. */
+  async addFound({ path, kind }: Finding): Promise<void> {
+    for (const one of [path, posix.dirname(path)]) {
+      await this.#add({ sql: "INSERT OR IGNORE INTO found VALUES (?, ?)", values: [one, kind] });
+    }
+  }
+
+  /** The packages of a database that were seen, with what was found of each, some at a time. */
+  async *verified(file: string): AsyncGenerator<readonly VerifiedPackage[]> {
+    for (let after = 0; ;) {
+      const rows = await this.select(verified, [after, file, atOnce]);
+      yield rows.map(({ listed_order: order, kind }) => ({
+        order: Number(order),
+        finding: typeof kind === "string" ? kind : null,
+      }));
+      if (rows.length < atOnce) {
+        return;
+      }
+      after = Number(rows.at(-1)?.["seen_order"]);
+    }
+  }
+
+  /** What was found where no package of the database was seen, some at a time. */
+  async *foundElsewhere(file: string): AsyncGenerator<readonly (readonly [path: string, kind: string])[]> {
+    for (let after = ""; ;) {
+      const rows = await this.select(foundElsewhere, [after, file, atOnce]);
+      yield rows.map(({ path, kind }) => [String(path), String(kind)]);
+      if (rows.length < atOnce) {
+        return;
+      }
+      after = String(rows.at(-1)?.["path"]);
+    }
   }
 
   /** Returns the packages at these paths. */
@@ -290,10 +343,11 @@ export class IndexCheck {
   async *#check(row: Row, there: SeenRow | undefined): AsyncGenerator<Finding> {
     const { seen } = this.#parts;
     const [path, sha256] = [String(row["location"]), String(row["manifest_sha256"])];
+    const listed = { file: this.#index.file, order: Number(row["indexed_order"]) };
     if (there?.rowSha256 === hashOfRow(row)) {
-      await seen.setListed(path);
+      await seen.setListed(path, listed);
     } else if (there?.sha256 === sha256) {
-      await seen.setListed(path);
+      await seen.setListed(path, listed);
       yield* this.#compare(row, await this.#load(path));
     } else {
       yield* this.#seek(row, path, sha256, there?.sha256);
@@ -303,22 +357,23 @@ export class IndexCheck {
   /** Reports a row whose package was not seen at its path. */
   async *#seek(row: Row, path: string, sha256: string, other: string | undefined): AsyncGenerator<Finding> {
     const { seen, pruned } = this.#parts;
+    const listed = { file: this.#index.file, order: Number(row["indexed_order"]) };
     if ((await pruned?.has(sha256)) === true) {
       return;
     }
     const [elsewhere] = await seen.select("SELECT path FROM seen WHERE sha256 = ? LIMIT 1", [sha256]);
     if (elsewhere !== undefined && (await seen.isLogged(sha256, path))) {
-      await seen.setListed(String(elsewhere["path"]));
+      await seen.setListed(String(elsewhere["path"]), listed);
       return;
     }
     if (elsewhere !== undefined) {
       const problem = `the index lists this package in ${path}: the package was moved, or the row was changed`;
-      await seen.setListed(String(elsewhere["path"]));
+      await seen.setListed(String(elsewhere["path"]), listed);
       yield { kind: "index", path: String(elsewhere["path"]), problem };
       return;
     }
     if (other !== undefined) {
-      await seen.setListed(path);
+      await seen.setListed(path, listed);
       yield* this.#explainOther(path, sha256);
       return;
     }

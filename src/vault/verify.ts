@@ -2,20 +2,24 @@ import { availableParallelism } from "node:os";
 import { basename, join } from "node:path";
 import type { Row, SqlValue } from "../database/database.ts";
 import { ToolThread } from "../database/tool-database.ts";
+import { VerificationTable } from "../database/verification-table.ts";
 import { isDimensionerError } from "../errors/dimensioner-error.ts";
 import { documentBytes, sayDocument } from "../media/formats.ts";
-import type {
-  ArchiveNote,
-  ArchiveProgress,
-  Finding,
-  PackageFinding,
-  Unchecked,
-  VerifyReport,
+import {
+  type ArchiveNote,
+  type ArchiveProgress,
+  type Finding,
+  type PackageFinding,
+  type Unchecked,
+  type Verdict,
+  type VerifyReport,
+  packageFindingKinds,
 } from "../model/archive-reports.ts";
 import { isTextType } from "../model/documents.ts";
 import { parseFields, recordLimits } from "../model/parse-json.ts";
 import {
   type ArchiveDisk,
+  type ReadDisk,
   type ReadFile,
   holdFileName,
   holdName,
@@ -29,7 +33,7 @@ import { FileHasher, type ReadWhole } from "./file-hasher.ts";
 import type { FilesLocation } from "./files-location.ts";
 import type { ArchiveFiles } from "./files/archive-files.ts";
 import type { HashAnswer } from "./hash-thread.ts";
-import { IndexReader, findDatabases, isFolder } from "./index-reader.ts";
+import { IndexReader, findDatabases, hasTable, isFolder, isOfPlace, openForTool } from "./index-reader.ts";
 import { UnfinishedPackages, findLeftovers } from "./leftovers.ts";
 import { type OpenedPlace, openPlace } from "./open-place.ts";
 import type { PlacedPackage } from "./packages/intent.ts";
@@ -95,8 +99,8 @@ interface Work extends CheckParts {
 /**
  * Checks an archive, one of its folders, one package, or an extracted export: every file against its manifest, every manifest against the
  * one that follows it, the folders for files that do not belong there, and the index in the store's database for
- * missing packages. It reports what is wrong and, separately, what could not be checked. It only reads, and takes no
- * more memory for more packages. Throws the system's error if the folder itself cannot be read.
+ * missing packages. It reports what is wrong and, separately, what could not be checked. Packages are only read; the database notes when
+ * each was verified. It takes no more memory for more packages. Throws the system's error if the folder itself cannot be read.
  */
 export class Verification {
   readonly #folder: string | FilesLocation;
@@ -106,6 +110,7 @@ export class Verification {
   readonly #notes: ArchiveNote[] = [];
   readonly #opened: { close(): Promise<void> }[] = [];
   readonly #thread = new ToolThread();
+  #seen: SeenPackages | undefined;
   readonly #indexes = new OpenedIndexes(this.#thread, { unchecked: this.#unchecked, notes: this.#notes });
 
   constructor(folder: string | FilesLocation, options: VerifyOptions = {}) {
@@ -125,18 +130,35 @@ export class Verification {
 
   /** The result, after `run` has ended with this number of findings. */
   report(findings: number): VerifyReport {
-    const isOpen = this.#unchecked.length > 0;
     return {
-      verdict: findings > 0 ? "wrong" : isOpen ? "unchecked" : "ok",
+      verdict: verdictOf(findings, this.#unchecked),
       findings,
       unchecked: this.#unchecked,
       notes: this.#notes,
       ...this.#totals,
       expected: this.#indexes.expected?.packages ?? null,
+      part: null,
     };
   }
 
   async *run(): AsyncGenerator<Finding> {
+    try {
+      for await (const finding of this.#verify()) {
+        if (ofPackages.has(finding.kind)) {
+          await this.#seen?.addFound(finding);
+        }
+        yield finding;
+      }
+    } finally {
+      try {
+        await Promise.all(this.#opened.map((one) => one.close()));
+      } finally {
+        await this.#thread.close();
+      }
+    }
+  }
+
+  async *#verify(): AsyncGenerator<Finding> {
     const { databases = [], mayUseThread = availableParallelism() > 1, signal } = this.#options;
     const named = this.#folder;
     const exported = typeof named === "string" ? await findExport(named, this.#options.disk) : undefined;
@@ -149,49 +171,61 @@ export class Verification {
       this.#options.mayBlock === true && place.disk === plainDisk ? new BlockingDisk() : place.disk;
     const hasher = new FileHasher({ disk, signal, mayUseThread });
     this.#opened.push(place, hasher, this.#indexes);
-    try {
-      const seen = await SeenPackages.open(this.#thread);
-      this.#opened.push(seen);
-      const checkpoints = await Checkpoints.read(
-        timestampsOf({ root, disk }),
-        this.#options.checkpoints ?? [],
-      );
-      const logs = hasState ? await LogCheck.begin({ root, disk, seen }, checkpoints) : undefined;
-      const pruned = logs === undefined ? undefined : new PrunedPackages(seen);
-      const below = start === root ? "" : `${start.slice(root.length + 1).replaceAll("\\", "/")}/`;
-      const work: Work = { place, below, root, disk, seen, pruned, exported, hasher };
-      for (const given of databases) {
-        yield* this.#indexes.open(given, place, below);
-      }
-      yield* this.#walk(work);
-      await seen.index();
-      yield* checkComplete(seen, this.#totals);
-      let replayed: readonly ReplayedLog[] = [];
-      if (logs !== undefined) {
-        const databases = this.#indexes.readable.filter((one) => !this.#indexes.isOfOtherPlace(one));
-        replayed = yield* logs.run({ below, databases, unchecked: this.#unchecked, notes: this.#notes });
-      }
-      yield* checkpoints.check(replayed, this.#unchecked);
-      yield* checkSupplements(work, this.#unchecked);
-      yield* this.#checkIndexes(work);
-      if (exported !== undefined) {
-        yield* checkExport({ folder: exported, hasher, seen });
-        const { unchecked, notes } = noteNeighbours(this.#unchecked.splice(0));
-        this.#unchecked.push(...unchecked);
-        this.#notes.push(...notes);
-        yield* this.#checkProof(exported, work);
-      }
-      if (exported === undefined) {
-        yield* this.#checkTimestamps(replayed, checkpoints, seen);
-      }
-      if (hasState) {
-        this.#notes.push(...(await findLeftovers(root, disk)));
-      }
-    } finally {
+    const seen = await SeenPackages.open(this.#thread);
+    this.#seen = seen;
+    this.#opened.push(seen);
+    const checkpoints = await Checkpoints.read(timestampsOf({ root, disk }), this.#options.checkpoints ?? []);
+    const logs = hasState ? await LogCheck.begin({ root, disk, seen }, checkpoints) : undefined;
+    const pruned = logs === undefined ? undefined : new PrunedPackages(seen);
+    const below = start === root ? "" : `${start.slice(root.length + 1).replaceAll("\\", "/")}/`;
+    const work: Work = { place, below, root, disk, seen, pruned, exported, hasher };
+    for (const given of databases) {
+      yield* this.#indexes.open(given, place, below);
+    }
+    yield* this.#walk(work);
+    await seen.index();
+    yield* checkComplete(seen, this.#totals);
+    let replayed: readonly ReplayedLog[] = [];
+    if (logs !== undefined) {
+      const databases = this.#indexes.readable.filter((one) => !this.#indexes.isOfOtherPlace(one));
+      const checks = { below, databases, unchecked: this.#unchecked, notes: this.#notes };
+      replayed = yield* logs.checkLines(checks);
+      yield* logs.checkPackages(checks);
+    }
+    yield* checkpoints.check(replayed, this.#unchecked);
+    yield* checkSupplements(work, this.#unchecked);
+    yield* this.#checkIndexes(work);
+    if (exported !== undefined) {
+      yield* checkExport({ folder: exported, hasher, seen });
+      const { unchecked, notes } = noteNeighbours(this.#unchecked.splice(0));
+      this.#unchecked.push(...unchecked);
+      this.#notes.push(...notes);
+      yield* this.#checkProof(exported, work);
+    }
+    if (exported === undefined) {
+      yield* this.#checkTimestamps(replayed, checkpoints, seen);
+    }
+    if (hasState) {
+      this.#notes.push(...(await findLeftovers(root, disk)));
+    }
+    if (exported === undefined) {
+      await this.#noteVerified(work, this.#indexes.readable);
+    }
+  }
+
+  /** Notes in the databases when each package was verified, and with what result: the next verification of a limited time goes on there. */
+  async #noteVerified({ place, seen }: Work, indexes: readonly IndexReader[]): Promise<void> {
+    const at = new Date().toISOString();
+    await this.#indexes.close();
+    for (const index of indexes) {
       try {
-        await Promise.all(this.#opened.map((one) => one.close()));
-      } finally {
-        await this.#thread.close();
+        if (await isOfPlace(index, place.key, typeof this.#folder !== "string")) {
+          await noteVerified(index.file, { thread: this.#thread, seen, at });
+        }
+      } catch (error) {
+        const reason = isDimensionerError(error) ? error.message : sayUnreadable(error);
+        const text = `when these packages were verified was not noted: ${reason}`;
+        this.#notes.push({ kind: "not-noted", path: index.file, text });
       }
     }
   }
@@ -287,6 +321,42 @@ export class Verification {
     }
     this.#unchecked.push(...(await checkOthers(readable, seen)));
   }
+}
+
+/** What is found of packages, and not of time stamps that many of them share. */
+const ofPackages: ReadonlySet<string> = new Set(packageFindingKinds.filter((kind) => kind !== "timestamp"));
+
+/** Notes when packages were verified. Rejects with ERR_STORE where the database cannot be written. */
+async function noteVerified(
+  file: string,
+  { thread, seen, at }: { readonly thread: ToolThread; readonly seen: SeenPackages; readonly at: string },
+): Promise<void> {
+  const database = await openForTool(file, "write", thread);
+  try {
+    // A database of an earlier version has no place for it.
+    if (await hasTable(file, database, "verifications")) {
+      const table = new VerificationTable(database);
+      for await (const packages of seen.verified(file)) {
+        await table.note(packages, at);
+      }
+      for await (const found of seen.foundElsewhere(file)) {
+        await table.notePaths(new Map(found), at);
+      }
+      await table.addNew();
+    }
+  } finally {
+    await database.close();
+  }
+}
+
+/** What follows from the number of findings, and from what could not be checked. */
+export function verdictOf(findings: number, unchecked: readonly Unchecked[]): Verdict {
+  return findings > 0 ? "wrong" : unchecked.length > 0 ? "unchecked" : "ok";
+}
+
+/** The disk by which packages of a place are read. */
+export function diskFor({ disk }: Pick<OpenedPlace, "disk">, { mayBlock = false }: VerifyOptions): ReadDisk {
+  return mayBlock && disk === plainDisk ? new BlockingDisk() : disk;
 }
 
 /** The indexes in the databases that a verification was given. */

@@ -67,11 +67,8 @@ export class LogCheck {
     return check;
   }
 
-  /**
-   * Checks that each log is whole, that it is the one in its database, that each package which it names and does not say was deleted is
-   * there as it was archived, and that no other package is. To be called when all packages were seen. Returns the logs.
-   */
-  async *run({
+  /** Checks that each log is whole, and that it is the one in its database. Returns the logs. */
+  async *checkLines({
     below,
     databases,
     unchecked,
@@ -94,7 +91,17 @@ export class LogCheck {
     if (this.#logs.length === 0) {
       const problem = "whether packages are missing or were added: there is no log of this archive here";
       unchecked.push({ kind: "no-log", path: below.slice(0, -1), problem });
-      return [];
+    }
+    return this.#logs.map(({ replayed }) => replayed.log);
+  }
+
+  /**
+   * Checks that each package which a log names and does not say was deleted is there as it was archived, and that no other package is. To be
+   * called when all packages were seen and the lines were checked.
+   */
+  async *checkPackages({ below, databases, unchecked, notes }: LogChecks): AsyncGenerator<Finding> {
+    if (this.#logs.length === 0) {
+      return;
     }
     yield* checkUnknown(this.#parts, databases, unchecked);
     yield* checkMissing(this.#parts, below);
@@ -103,7 +110,6 @@ export class LogCheck {
       this.#logs.flatMap(({ replayed }) => [...replayed.log.held.keys()]),
     );
     notes.push(...(await noteKept(this.#parts.seen)));
-    return this.#logs.map(({ replayed }) => replayed.log);
   }
 }
 

@@ -92,26 +92,17 @@ export async function provePackages(
   rootsFile: string | undefined,
 ): Promise<readonly ProvenPackage[]> {
   const rows = new Map<string, Row>();
-  const lines = new Map<string, ProvenLine>();
   for (let from = 0; from < packages.length; from += atOnce) {
     const values = packages.slice(from, from + atOnce).map(({ id }) => id);
-    const marks = marksFor(values);
-    const [ofIndex = [], ofLog = []] = await source.database.transaction([
-      { sql: `SELECT * FROM packages WHERE package_id IN (${marks})`, values },
-      {
-        sql: `SELECT n, line FROM log WHERE package_id IN (${marks}) AND what = 'archived' ORDER BY n DESC`,
-        values,
-      },
+    const [found = []] = await source.database.transaction([
+      { sql: `SELECT * FROM packages WHERE package_id IN (${marksFor(values)})`, values },
     ]);
-    ofIndex.forEach((row) => rows.set(String(row["package_id"]), row));
-    for (const { n, line } of ofLog) {
-      const text = String(line);
-      const event = readEvent(text);
-      if (event?.what === "archived") {
-        lines.set(event.package, { n: Number(n), text, sha256: event.sha256, path: event.path });
-      }
-    }
+    found.forEach((row) => rows.set(String(row["package_id"]), row));
   }
+  const lines = await archivedLines(
+    source.database,
+    packages.map(({ id }) => id),
+  );
   // With root certificates it is said where they cannot be used, also without a time stamp.
   const stamps = new ArchiveStamps(source, await readRoots(rootsFile));
   const proven: ProvenPackage[] = [];
@@ -121,6 +112,31 @@ export async function provePackages(
     proven.push({ ...one, row: rows.get(one.id) ?? {}, proof: { line, ...stampProof } });
   }
   return proven;
+}
+
+/** The first line of the log about each of these packages, which says that it was archived. */
+export async function archivedLines(
+  database: Pick<Database, "transaction">,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, ProvenLine>> {
+  const lines = new Map<string, ProvenLine>();
+  for (let from = 0; from < ids.length; from += atOnce) {
+    const values = ids.slice(from, from + atOnce);
+    const [rows = []] = await database.transaction([
+      {
+        sql: `SELECT n, line FROM log WHERE package_id IN (${marksFor(values)}) AND what = 'archived' ORDER BY n DESC`,
+        values,
+      },
+    ]);
+    for (const { n, line } of rows) {
+      const text = String(line);
+      const event = readEvent(text);
+      if (event?.what === "archived") {
+        lines.set(event.package, { n: Number(n), text, sha256: event.sha256, path: event.path });
+      }
+    }
+  }
+  return lines;
 }
 
 type Stamped = EventOf<"stamped">;
