@@ -95,10 +95,12 @@ export type {
   PruneArchiveOptions,
   PrunedPackage,
   PruneReport,
+  PrunedSpace,
   RebuildIndexOptions,
   RebuildReport,
   Unchecked,
   Verdict,
+  VerifiedPart,
   VerifyArchiveOptions,
   VerifyReport,
 } from "./model/archive-reports.ts";

@@ -72,6 +72,16 @@ export const properties = {
     group: packages,
     when: { action: ["find", "missing", "verify", "hold", "release", "export", "prune", "msg"] },
   },
+  /** For how many minutes packages are verified, if all are; 0: until all were. A message may have a number of its own. */
+  minutes: {
+    kind: "number",
+    of: "count",
+    default: 0,
+    icon: "clock-o",
+    note: "note.minutes",
+    group: packages,
+    when: { action: ["verify", "msg"], by: ["all"] },
+  },
   /** What is found only, of all that fits the value; a message may have a filter of its own. */
   filterDevice: {
     kind: "text",
@@ -132,6 +142,24 @@ export const properties = {
     default: 365,
     icon: "calendar",
     note: "note.olderThan",
+    group: deletion,
+    when: { action: ["prune", "msg"] },
+  },
+  /** So many GB stay free on the disk of the packages, or packages use no more than so many; 0: the age alone decides. */
+  keepFree: {
+    kind: "number",
+    of: "quantity",
+    default: 0,
+    icon: "hdd-o",
+    group: deletion,
+    when: { action: ["prune", "msg"] },
+  },
+  useAtMost: {
+    kind: "number",
+    of: "quantity",
+    default: 0,
+    icon: "database",
+    note: "note.space",
     group: deletion,
     when: { action: ["prune", "msg"] },
   },

@@ -14,7 +14,9 @@ import {
   checkpointOf,
   exportEvidence,
   filterOf,
+  isSpaceSoonGone,
   languageFor,
+  minutesOf,
   prune,
   putExport,
   sourceOf,
@@ -136,7 +138,8 @@ export default function (RED: NodeAPI): void {
           return [msg];
         }
         case "verify": {
-          const report = await turns.run(action, job, () => verify(request, job));
+          const minutes = minutesOf(msg, settings);
+          const report = await turns.run(action, job, () => verify(request, job, minutes));
           const { findingCount, packages: count, verdict } = report;
           if (findingCount > 0) {
             status.say("failed", "findings", { count: findingCount });
@@ -156,7 +159,14 @@ export default function (RED: NodeAPI): void {
         }
         case "prune": {
           const report = await turns.run(action, job, () => prune(request, job, settings));
-          status.say("done", settings.dryRun ? "wouldDelete" : "deleted", { count: report.deleted });
+          const { deleted, space } = report;
+          if (typeof space?.problem === "string") {
+            status.say("failed", "spaceMissing");
+          } else if (deleted === 0 && isSpaceSoonGone(space)) {
+            status.say("waiting", "spaceSoon", { count: space.daysLeft });
+          } else {
+            status.say("done", settings.dryRun ? "wouldDelete" : "deleted", { count: deleted });
+          }
           msg.payload = report;
           return [msg];
         }

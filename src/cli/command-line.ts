@@ -246,6 +246,18 @@ export function duration(name: string, given: string): number {
   return Number(count) * (durationUnits[unit] ?? 0);
 }
 
+const sizeUnits: Readonly<Record<string, number>> = { KB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12 };
+
+/** Returns a size such as "50GB" or "1.5 TB" in bytes. */
+export function size(name: string, given: string): number {
+  const [, count, unit = ""] = /^(\d{1,6}(?:\.\d{1,3})?)\s?([kKMGT]B)$/.exec(given.trim()) ?? [];
+  const bytes = Math.round(Number(count) * (sizeUnits[unit.toUpperCase()] ?? 0));
+  if (!(bytes > 0)) {
+    throw new UsageError(`--${name} needs a size such as 50GB, 1.5TB or 800MB, not “${given}”.`);
+  }
+  return bytes;
+}
+
 /** What a command has found: one line of its text, and one entry of its JSON. */
 export interface CommandFinding {
   readonly path: string;

@@ -18,7 +18,7 @@ const verbs: Readonly<Record<string, { readonly summary: string; readonly load: 
     load: async () => (await import("./export.ts")).exportPackages,
   },
   prune: {
-    summary: "deletes packages that are older than an age",
+    summary: "deletes packages that are older than an age, or the oldest if space is needed",
     load: async () => (await import("./prune.ts")).prune,
   },
   copy: {

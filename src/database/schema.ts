@@ -289,6 +289,11 @@ export const migrations: Migrations = [
     `CREATE TABLE verifications_head (added_to INTEGER NOT NULL)`,
     `INSERT INTO verifications_head VALUES (0)`,
   ],
+  // How many bytes all packages have is read from an index that is a tenth as large as the table.
+  [
+    `DROP INDEX packages_archived`,
+    `CREATE INDEX packages_archived ON packages (archived_at, package_id, bytes)`,
+  ],
 ];
 
 /**

@@ -104,18 +104,25 @@ export class VerificationTable {
     }
   }
 
-  /** Notes what was found at the paths of packages, where some of these paths are of none. `kinds`: that of the first finding, by the path. */
-  async notePaths(kinds: ReadonlyMap<string, string>, at: string): Promise<void> {
-    for (const paths of slicesOf([...kinds.keys()])) {
+  /**
+   * Notes what was found of packages that are named by their IDs or locations, some of which may name none. `findings`: the kind of the first
+   * finding, by the name; null if a package was as it was archived.
+   */
+  async noteBy(
+    column: "location" | "package_id",
+    findings: ReadonlyMap<string, string | null>,
+    at: string,
+  ): Promise<void> {
+    for (const names of slicesOf([...findings.keys()])) {
       const [rows = []] = await this.#database.transaction([
         {
-          sql: `SELECT indexed_order, location FROM packages WHERE location IN (${marksFor(paths)})`,
-          values: paths,
+          sql: `SELECT indexed_order, ${column} AS name FROM packages WHERE ${column} IN (${marksFor(names)})`,
+          values: names,
         },
       ]);
       const packages = rows.map((row) => ({
         order: orderOf(row),
-        finding: kinds.get(String(row["location"])) ?? null,
+        finding: findings.get(String(row["name"])) ?? null,
       }));
       await this.note(packages, at);
     }

@@ -1144,6 +1144,16 @@ const stores = {
     text: "Nothing was deleted: the database of the store has to be specified, or its store file. It says what is due, and each deletion has to be in its log.",
     hint: "See dimensioner prune --help for both ways.",
   },
+  pruneBucketSpace: {
+    code: "ERR_CONFIG",
+    text: "Nothing was deleted: nothing says how much of the bucket __name__ is free, because it has no end. Limit what the packages use instead.",
+    hint: "Set “Use at most” for it; on the command line, it is --use-at-most.",
+  },
+  prunePartSpace: {
+    code: "ERR_CONFIG",
+    text: "Nothing was deleted: space is a matter of the whole archive. Name __path__, not a part of it.",
+    hint: "Because of their age, packages of a part can be deleted as well.",
+  },
   rebuildNoLog: {
     code: "ERR_STORE",
     text: "There is no log beside the packages in __path__, so it is not known which packages were archived, held and deleted. Restore the folder .dimensioner-archive/log from a backup or a copy. Only if it is lost for good, begin a new one with --new-log.",

@@ -76,11 +76,12 @@ async function runExport(
 }
 
 async function prune(
-  { files, database, before, dryRun, most }: EvidenceTaskOf<"prune">,
+  { files, database, before, keepFree, useAtMost, dryRun, most }: EvidenceTaskOf<"prune">,
   { onProgress, signal }: Work,
 ): Promise<EvidenceResult> {
   const { add, first } = collector<PrunedPackage>(most);
-  const options = { before: new Date(before), dryRun, database: openable(database), onProgress, signal };
+  const rule = { before: new Date(before), keepFree, useAtMost };
+  const options = { ...rule, dryRun, database: openable(database), onProgress, signal };
   return { ...(await pruneArchive(files, { ...options, onPackage: add })), first };
 }
 
@@ -93,13 +94,14 @@ async function verify(task: EvidenceTaskOf<"verify">, { onProgress, signal }: Wo
       ? // Node-RED itself needs a core.
         await verifyArchive(task.files, {
           ...options,
+          forMs: task.forMs,
           timestampRoots: rootsOf(task),
           database: openable(task.database),
           mayUseThread: false,
           mayBlock: true,
         })
       : await withFiles(task, signal, (files) => verifyPackages(files, packages, options));
-  return { ...report, first };
+  return { verified: [], ...report, first };
 }
 
 async function withFiles<T>(

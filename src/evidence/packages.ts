@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { LogTable } from "../database/log-table.ts";
 import { ToolThread } from "../database/tool-database.ts";
+import { VerificationTable } from "../database/verification-table.ts";
 import { DimensionerError, type FailureFacts, isDimensionerError } from "../errors/dimensioner-error.ts";
 import { field, onOneLine, phrase } from "../errors/interpolation.ts";
 import type {
@@ -224,9 +225,14 @@ async function describeAll(
   const described = await readEach(source.files, found, (one) => describeIndexed(source, one), signal);
   const withProblem = found.filter((_, index) => typeof described[index]?.problem === "string");
   const left = new Set(await leaveOutPruned(source, withProblem));
-  return described.filter(({ problem }, index) => {
+  const shown = described.filter(({ problem }, index) => {
     const one = found[index];
     return problem === null || (one !== undefined && left.has(one));
+  });
+  const last = await new VerificationTable(source.database).of(shown.map(({ packageId }) => packageId));
+  return shown.map((one) => {
+    const { at = null, finding = null } = last.get(one.packageId) ?? {};
+    return { ...one, verifiedAtUtc: at, damage: finding };
   });
 }
 
@@ -333,8 +339,12 @@ async function describeOpened(
     files: archivedFiles(folder, manifest),
     problem: isChanged ? changedTexts.measurement : null,
     changed: isChanged,
+    ...notVerified,
   };
 }
+
+/** A package of which nobody has said yet when it was last verified. */
+const notVerified = { verifiedAtUtc: null, damage: null } as const;
 
 /** The index lists it, but its folder or its manifest is gone. */
 function describeGone(folder: string, indexed: IndexedPackage, problem: string): EvidencePackage {
@@ -364,6 +374,7 @@ function describeGone(folder: string, indexed: IndexedPackage, problem: string):
     files: [],
     problem,
     changed: false,
+    ...notVerified,
   };
 }
 
@@ -544,6 +555,22 @@ async function inDatabase<T>(
   }
 }
 
+/** What was found first of a package that was verified. */
+export interface NotedPackage {
+  readonly id: string;
+  /** The kind of the first finding; null if it is as it was archived. */
+  readonly finding: string | null;
+}
+
+/** Notes that packages were verified now. Throws ERR_STORE. */
+export async function noteVerified(
+  { database }: Pick<EvidenceSource, "database">,
+  packages: readonly NotedPackage[],
+): Promise<void> {
+  const findings = new Map(packages.map(({ id, finding }) => [id, finding]));
+  await new VerificationTable(database).noteBy("package_id", findings, new Date().toISOString());
+}
+
 export interface VerifyPackagesOptions {
   readonly onFinding: (finding: Finding) => void;
   readonly onProgress: (progress: ArchiveProgress) => void;
@@ -558,15 +585,18 @@ export async function verifyPackages(
   files: Pick<ArchiveFiles, "disk" | "root">,
   packages: readonly ProvenPackage[],
   { onFinding, onProgress, signal }: VerifyPackagesOptions,
-): Promise<VerifyReport> {
+): Promise<VerifyReport & { readonly verified: readonly NotedPackage[] }> {
   const totals: CheckedTotals = { packages: 0, files: 0, bytes: 0, incomplete: 0 };
   let findings = 0;
   const notes: ArchiveNote[] = [];
+  const verified: NotedPackage[] = [];
   // One time stamp covers many packages.
   const named = new Set<string>();
   for (const proven of packages) {
     signal.throwIfAborted();
+    let damage: string | null = null;
     for await (const finding of checkIndexed(files, proven, totals, signal)) {
+      damage ??= finding.kind === "timestamp" ? null : finding.kind;
       if (finding.kind !== "timestamp" || !named.has(finding.path)) {
         findings += 1;
         onFinding(finding);
@@ -575,6 +605,7 @@ export async function verifyPackages(
         named.add(finding.path);
       }
     }
+    verified.push({ id: proven.id, finding: damage });
     const { first } = proven.proof;
     const timestamp = first === null ? null : coveringTimestamp(first);
     notes.push({ kind: "timestamp", path: proven.path, text: explainCover(first), timestamp });
@@ -589,5 +620,6 @@ export async function verifyPackages(
     ...totals,
     expected: packages.length,
     part: null,
+    verified,
   };
 }

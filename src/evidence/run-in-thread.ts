@@ -14,6 +14,7 @@ import type { VerifyResult } from "../model/shapes.ts";
 import type { Language } from "../rules/languages.ts";
 import type { FilesLocation } from "../vault/files-location.ts";
 import type { ProvenPackage } from "../vault/log/package-proof.ts";
+import type { NotedPackage } from "./packages.ts";
 import type { ExportHead, ExportResult, ExportStream, ExportTarget } from "./export/export-packages.ts";
 
 /** A thread whose disk does not answer ends without having finished. */
@@ -118,6 +119,8 @@ export type EvidenceTask =
       /** The database; the whole archive is verified with it if no packages are named. */
       readonly database: DatabaseLocation;
       readonly packages: readonly ProvenPackage[] | null;
+      /** For how long the packages of the whole archive are verified; undefined: until all were. */
+      readonly forMs?: number | undefined;
       /** A PEM file with the root certificates that signers are checked against; blank: none. */
       readonly roots: string;
       /** How many findings are returned. */
@@ -129,6 +132,9 @@ export type EvidenceTask =
       readonly database: DatabaseLocation;
       /** Milliseconds since 1970. */
       readonly before: number;
+      /** In bytes; undefined: the age alone decides. */
+      readonly keepFree: number | undefined;
+      readonly useAtMost: number | undefined;
       readonly dryRun: boolean;
       /** How many packages are returned. */
       readonly most: number;
@@ -164,7 +170,11 @@ export type ThreadRequest = "stop" | "more";
 
 /** The result of each task, with the first of its findings or packages. */
 export interface EvidenceResults {
-  readonly verify: VerifyReport & { readonly first: readonly Finding[] };
+  readonly verify: VerifyReport & {
+    readonly first: readonly Finding[];
+    /** Of packages that were named. */
+    readonly verified: readonly NotedPackage[];
+  };
   readonly prune: PruneReport & { readonly first: readonly PrunedPackage[] };
   readonly export: ExportResult;
   readonly stream: { readonly verification: VerifyResult };

@@ -1,6 +1,7 @@
 import type { DatabaseLocation } from "../database/database-location.ts";
 import type { Database } from "../database/database.ts";
 import { summarize } from "../database/summary.ts";
+import { VerificationTable } from "../database/verification-table.ts";
 import { guardedDisk, spaceOf } from "../media/disk-guard.ts";
 import { checkRoot } from "../media/place-file.ts";
 import type { StoreState } from "../model/shapes.ts";
@@ -18,6 +19,7 @@ export interface StateSource {
 export async function readStoreState({ database, kind, files }: StateSource): Promise<StoreState> {
   const space = await readSpace(files);
   const summary = await summarize(database, kind);
+  const { oldestAt, never, damaged } = await new VerificationTable(database).state();
   const { openJobs, oldestJobAt, unhandledRecords, bytes } = summary;
   return {
     openJobs,
@@ -27,6 +29,9 @@ export async function readStoreState({ database, kind, files }: StateSource): Pr
     databaseBytes: bytes,
     freeBytes: space?.freeBytes ?? null,
     totalBytes: space?.totalBytes ?? null,
+    oldestVerificationAtUtc: oldestAt,
+    neverVerified: never,
+    damaged,
   };
 }
 

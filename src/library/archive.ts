@@ -53,7 +53,7 @@ export async function verifyArchive(
 }
 
 /**
- * Deletes packages because of their age, as `dimensioner prune` does; of a bucket also what belongs to no package. What became of each goes to
+ * Deletes packages because of their age, or the oldest because space is needed, as `dimensioner prune` does; of a bucket also what belongs to no package. What became of each goes to
  * `onPackage`. Where the index cannot be written the packages are deleted all the same, and the report says why their rows stay.
  *
  * Rejects with ERR_CONFIG, ERR_INPUT, ERR_FILE (no such folder, denied), ERR_STORE (the bucket) and ERR_CANCELLED, between two packages.
@@ -61,7 +61,11 @@ export async function verifyArchive(
  *     await pruneArchive("/srv/archive", { before: new Date(Date.now() - 90 * 86_400_000), dryRun: true });
  */
 export async function pruneArchive(folder: string, options: PruneArchiveOptions): Promise<PruneReport> {
-  checkArguments({ surface: "disk", operation: "prune" }, { folder, options }, pruneArguments);
+  checkArguments(
+    { surface: "disk", operation: "prune" },
+    { folder, options },
+    pruneArguments({ ...options }),
+  );
   return commands.pruneArchive(folder, options);
 }
 

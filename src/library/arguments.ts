@@ -56,13 +56,24 @@ export const verifyArguments = {
   }),
 };
 
-export const pruneArguments = {
-  folder: aText,
-  options: anObject(
-    { ...archiveOptions, before: aDate, dryRun: trueOrFalse, database: aText, onPackage: aFunction },
-    ["before", "database"],
-  ),
+const pruneOptions = {
+  ...archiveOptions,
+  before: aDate,
+  keepFree: atLeastOne,
+  useAtMost: atLeastOne,
+  dryRun: trueOrFalse,
+  database: aText,
+  onPackage: aFunction,
 };
+
+/** Without a rule about space, the age has to be there. */
+export function pruneArguments({ keepFree, useAtMost }: Readonly<Record<string, unknown>>) {
+  const isForSpace = keepFree !== undefined || useAtMost !== undefined;
+  return {
+    folder: aText,
+    options: anObject(pruneOptions, isForSpace ? ["database"] : ["before", "database"]),
+  };
+}
 
 export const rebuildArguments = {
   folder: aText,

@@ -94,6 +94,10 @@ export interface EvidenceInput {
     /** True: media are missing. */
     incomplete?: boolean;
   } | null;
+  /**
+   * For verify with all packages: for how long, in place of the node's number; 0: until all were verified.
+   */
+  minutes?: number | null;
   /** For hold and release. */
   reason?: string | null;
   /** For hold and release. */

@@ -166,6 +166,22 @@ export interface PruneReport {
   readonly leftovers: number;
   /** Why what belongs to no package was not searched for to the end; null where it was, and for a folder. */
   readonly leftoversKept: string | null;
+  /** What has become of a rule about space; null without one. */
+  readonly space: PrunedSpace | null;
+}
+
+/** What has become of a rule about space. */
+export interface PrunedSpace {
+  /** The bytes of all packages before the run, as the index has them: without manifests, which have a few kB each. */
+  readonly usedBytes: number;
+  /** Free on the disk before the run; null if it does not say, and for a bucket. */
+  readonly freeBytes: number | null;
+  /** How much more has to be deleted; 0 if there is enough space now. */
+  readonly missingBytes: number;
+  /** Why there is not enough space now; a sentence for people. Null if there is. */
+  readonly problem: string | null;
+  /** If nothing had to be deleted: in how many days something has to be, at the pace of the last seven days. Null if nothing came in these. */
+  readonly daysLeft: number | null;
 }
 
 /** Something that a rebuild could not put into the index. */
@@ -275,8 +291,12 @@ export interface VerifyArchiveOptions extends ArchiveOptions {
 }
 
 export interface PruneArchiveOptions extends ArchiveOptions {
-  /** Packages archived before this are deleted. */
-  readonly before: Date;
+  /** Packages archived before this are deleted; with a rule about space, none that was archived later. Needed without such a rule. */
+  readonly before?: Date | undefined;
+  /** How many bytes stay free on the disk of the packages: the oldest packages are deleted until they are. Not for a bucket. */
+  readonly keepFree?: number | undefined;
+  /** How many bytes all packages may have: the oldest are deleted until they have no more. */
+  readonly useAtMost?: number | undefined;
   /** Only tells what would be deleted. */
   readonly dryRun?: boolean | undefined;
   /**

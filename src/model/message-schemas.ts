@@ -317,6 +317,12 @@ export const taken = {
         ),
       ),
     ),
+    minutes: v.exactOptional(
+      described(
+        "For verify with all packages: for how long, in place of the node's number; 0: until all were verified.",
+        v.nullable(v.pipe(v.number(), v.integer(), v.minValue(0))),
+      ),
+    ),
     reason: v.exactOptional(described("For hold and release.", v.nullable(v.string()))),
     person: v.exactOptional(described("For hold and release.", v.nullable(v.string()))),
   }),

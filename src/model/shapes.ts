@@ -495,6 +495,10 @@ export interface EvidencePackage {
    * Only verifying the package compares its images and videos.
    */
   changed: boolean;
+  /** When it was last verified (ISO 8601, UTC), as the database knows it; null if it does not know. */
+  verifiedAtUtc: string | null;
+  /** The kind of what was found first then, as in docs/archive.md; null if it was as it was archived. */
+  damage: string | null;
 }
 
 /**
@@ -596,13 +600,25 @@ export interface VerifyResult {
   incomplete: number;
   /** How many packages the index lists; null if that is not known. */
   expected: number | null;
+  /**
+   * Only of a verification of a limited time: how much of the store it and those before it have verified; null
+   * otherwise.
+   */
+  part: {
+    /**
+     * When the package was verified that was not for the longest time (ISO 8601, UTC); null if none ever was.
+     */
+    oldestAtUtc: string | null;
+    /** How many packages were never verified; of more than 10,000, 10,000 are counted. */
+    never: number;
+  } | null;
   /** When it ended (ISO 8601, UTC). */
   verifiedAtUtc: string;
   /** Name and version of the package that verified. */
   software: string;
 }
 
-/** What was deleted because of its age or, in a dry run, would be. */
+/** What was deleted because of its age, or because space was needed; in a dry run, what would be. */
 export interface PruneResult {
   /** Packages archived before this were old enough (ISO 8601, UTC). */
   before: string;
@@ -622,6 +638,24 @@ export interface PruneResult {
   leftovers: number;
   /** Why what belongs to no package was not searched for to the end; null if it was. */
   leftoversKept: string | null;
+  /** What has become of a rule about space; null without one. */
+  space: {
+    /**
+     * The bytes of all packages before, as the index has them: without manifests, which have a few kB each.
+     */
+    usedBytes: number;
+    /** Free on the disk before; null if it does not say, and for a bucket. */
+    freeBytes: number | null;
+    /** How much more has to be deleted; 0 if there is enough space. */
+    missingBytes: number;
+    /** Why there is not enough space; null if there is. */
+    problem: string | null;
+    /**
+     * If nothing had to be deleted: in how many days something has to be, at the pace of the last seven days. Null
+     * if nothing came in these.
+     */
+    daysLeft: number | null;
+  } | null;
   /** What happened to each package that is old enough; the first ones, up to the limit. */
   packages: {
     what: "deleted" | "held" | "kept" | "failed" | "leftover";
@@ -691,6 +725,16 @@ export interface StoreState {
   freeBytes: number | null;
   /** Size of that disk; null if it does not say, and for a bucket. */
   totalBytes: number | null;
+  /**
+   * When the package was verified that was not for the longest time (ISO 8601, UTC); null if none ever was.
+   */
+  oldestVerificationAtUtc: string | null;
+  /** How many packages were never verified; of more than 10,000, 10,000 are counted. */
+  neverVerified: number;
+  /**
+   * How many were not as they were archived when they were last verified; of more than 10,000, 10,000 are counted.
+   */
+  damaged: number;
 }
 
 /** Makes one list of many messages again in a Join node. */

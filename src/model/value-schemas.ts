@@ -275,6 +275,14 @@ export const evidencePackage = described(
       "Whether the manifest or the measurement is not what was archived; a changed measurement has no values here. Only verifying the package compares its images and videos.",
       v.boolean(),
     ),
+    verifiedAtUtc: described(
+      "When it was last verified (ISO 8601, UTC), as the database knows it; null if it does not know.",
+      text,
+    ),
+    damage: described(
+      "The kind of what was found first then, as in docs/archive.md; null if it was as it was archived.",
+      text,
+    ),
   }),
 );
 
@@ -354,13 +362,28 @@ export const verifyResult = described(
     bytes: described("How many bytes were checked.", count),
     incomplete: described("How many packages were archived without all their media.", count),
     expected: described("How many packages the index lists; null if that is not known.", number),
+    part: described(
+      "Only of a verification of a limited time: how much of the store it and those before it have verified; null otherwise.",
+      v.nullable(
+        v.object({
+          oldestAtUtc: described(
+            "When the package was verified that was not for the longest time (ISO 8601, UTC); null if none ever was.",
+            text,
+          ),
+          never: described(
+            "How many packages were never verified; of more than 10,000, 10,000 are counted.",
+            count,
+          ),
+        }),
+      ),
+    ),
     verifiedAtUtc: described("When it ended (ISO 8601, UTC).", v.string()),
     software: described("Name and version of the package that verified.", v.string()),
   }),
 );
 
 export const pruneResult = described(
-  "What was deleted because of its age or, in a dry run, would be.",
+  "What was deleted because of its age, or because space was needed; in a dry run, what would be.",
   v.object({
     before: described("Packages archived before this were old enough (ISO 8601, UTC).", v.string()),
     dryRun: described("Whether nothing was deleted.", v.boolean()),
@@ -376,6 +399,27 @@ export const pruneResult = described(
     leftoversKept: described(
       "Why what belongs to no package was not searched for to the end; null if it was.",
       text,
+    ),
+    space: described(
+      "What has become of a rule about space; null without one.",
+      v.nullable(
+        v.object({
+          usedBytes: described(
+            "The bytes of all packages before, as the index has them: without manifests, which have a few kB each.",
+            count,
+          ),
+          freeBytes: described(
+            "Free on the disk before; null if it does not say, and for a bucket.",
+            v.nullable(count),
+          ),
+          missingBytes: described("How much more has to be deleted; 0 if there is enough space.", count),
+          problem: described("Why there is not enough space; null if there is.", text),
+          daysLeft: described(
+            "If nothing had to be deleted: in how many days something has to be, at the pace of the last seven days. Null if nothing came in these.",
+            v.nullable(count),
+          ),
+        }),
+      ),
     ),
     packages: described(
       "What happened to each package that is old enough; the first ones, up to the limit.",
@@ -449,6 +493,18 @@ export const storeState = described(
       v.nullable(count),
     ),
     totalBytes: described("Size of that disk; null if it does not say, and for a bucket.", v.nullable(count)),
+    oldestVerificationAtUtc: described(
+      "When the package was verified that was not for the longest time (ISO 8601, UTC); null if none ever was.",
+      text,
+    ),
+    neverVerified: described(
+      "How many packages were never verified; of more than 10,000, 10,000 are counted.",
+      count,
+    ),
+    damaged: described(
+      "How many were not as they were archived when they were last verified; of more than 10,000, 10,000 are counted.",
+      count,
+    ),
   }),
 );
 

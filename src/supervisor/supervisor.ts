@@ -65,12 +65,15 @@ export function problemsOf(known: Known, docks: readonly Dock[]): Map<string, st
   if (store !== null && "problem" in store) {
     say("store", t.alarmStore, store);
   } else if (store !== null) {
-    const { oldestJobFor, openJobs, freeBytes } = store;
+    const { oldestJobFor, openJobs, freeBytes, damaged } = store;
     if (oldestJobFor !== null && oldestJobFor > 60 * limits.oldestJobMinutes) {
       say("jobs", t.alarmJobs, { count: openJobs, minutes: shown(oldestJobFor / 60) });
     }
     if (freeBytes !== null && freeBytes < 1e9 * limits.freeGigabytes) {
       say("space", t.alarmSpace, { free: shown(freeBytes / 1e9, 1) });
+    }
+    if (damaged > 0) {
+      say("damaged", t.alarmDamaged, { count: shown(damaged) });
     }
   }
   if (fleet !== null && "problem" in fleet) {

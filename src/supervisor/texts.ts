@@ -54,6 +54,9 @@ export const texts = {
     freeSpace: "Free space",
     gigabytes: "{n} GB",
     records: "Unhandled records",
+    oldestVerification: "Oldest verification",
+    neverVerified: "Never verified",
+    moreThan: "more than ",
     silent: "Silent devices",
     notKnown: "not known",
     alarms: "Alarms",
@@ -82,6 +85,8 @@ export const texts = {
     alarmJobs:
       "{count} archive jobs are open, the oldest one for {minutes} minutes. See the archive node's status.",
     alarmSpace: "Only {free} GB are free for evidence. Free some space before the disk is full.",
+    alarmDamaged:
+      "Packages that were not as they were archived when they were last verified: {count}. Look for them on the evidence page.",
     alarmFleet: "The cloud's devices cannot be listed: {problem}",
     alarmSilent: "{name} has sent the cloud no heartbeat for {minutes} minutes.",
     alarmNeverHeard: "{name} has never sent the cloud a heartbeat.",
@@ -141,6 +146,9 @@ export const texts = {
     freeSpace: "Freier Platz",
     gigabytes: "{n} GB",
     records: "Unerledigte Datensätze",
+    oldestVerification: "Älteste Prüfung",
+    neverVerified: "Nie geprüft",
+    moreThan: "mehr als ",
     silent: "Stille Geräte",
     notKnown: "nicht bekannt",
     alarms: "Alarme",
@@ -168,6 +176,8 @@ export const texts = {
     alarmJobs:
       "{count} Archivaufträge sind offen, der älteste seit {minutes} Minuten. Sehen Sie den Status des archivieren-Nodes an.",
     alarmSpace: "Nur {free} GB sind für Nachweise frei. Schaffen Sie Platz, bevor die Festplatte voll ist.",
+    alarmDamaged:
+      "Nachweispakete, die bei der letzten Prüfung nicht so waren wie archiviert: {count}. Suchen Sie sie auf der Nachweisseite.",
     alarmFleet: "Die Geräte der Cloud können nicht aufgelistet werden: {problem}",
     alarmSilent: "{name} hat sich seit {minutes} Minuten nicht bei der Cloud gemeldet.",
     alarmNeverHeard: "{name} hat sich noch nie bei der Cloud gemeldet.",
@@ -227,6 +237,9 @@ export const texts = {
     freeSpace: "Espacio libre",
     gigabytes: "{n} GB",
     records: "Registros sin tratar",
+    oldestVerification: "Verificación más antigua",
+    neverVerified: "Nunca verificados",
+    moreThan: "más de ",
     silent: "Dispositivos en silencio",
     notKnown: "no se sabe",
     alarms: "Alarmas",
@@ -255,6 +268,8 @@ export const texts = {
     alarmJobs:
       "{count} tareas de archivado están en curso, la más antigua desde hace {minutes} minutos. Mira el estado del nodo archivar.",
     alarmSpace: "Solo quedan {free} GB libres para las evidencias. Haz sitio antes de que se llene el disco.",
+    alarmDamaged:
+      "Paquetes que en su última verificación no estaban como se archivaron: {count}. Búscalos en la página de evidencias.",
     alarmFleet: "No se pueden listar los dispositivos de la nube: {problem}",
     alarmSilent: "{name} no ha enviado ninguna señal a la nube desde hace {minutes} minutos.",
     alarmNeverHeard: "{name} nunca ha enviado una señal a la nube.",

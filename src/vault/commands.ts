@@ -1,5 +1,6 @@
 import { ToolThread } from "../database/tool-database.ts";
 import { DimensionerError } from "../errors/dimensioner-error.ts";
+import { field } from "../errors/interpolation.ts";
 import type {
   ArchiveOptions,
   ArchiveProgress,
@@ -58,7 +59,8 @@ export async function pruneArchive(
   folder: string | FilesLocation,
   options: PruneOptionsOfCommand,
 ): Promise<PruneReport> {
-  const { before, dryRun = false, database, onPackage, onProgress, signal } = options;
+  const { before, keepFree, useAtMost, dryRun = false, database, onPackage, onProgress, signal } = options;
+  const space = keepFree === undefined && useAtMost === undefined ? undefined : { keepFree, useAtMost };
   const total = { deleted: 0, held: 0, kept: 0, failed: 0, leftover: 0, bytes: 0 };
   const take = async (one: PrunedPackage): Promise<void> => {
     total[one.what] += 1;
@@ -68,15 +70,25 @@ export async function pruneArchive(
   if (database === undefined) {
     throw new DimensionerError("pruneNoDatabase", { surface: "config", operation: "prune" });
   }
+  if (before === undefined && space === undefined) {
+    const values = { field: field("olderThan") };
+    throw new DimensionerError("inputMissing", { surface: "disk", operation: "prune" }, values);
+  }
   const place = await openPlace(folder, { signal });
   const thread = new ToolThread();
   try {
     await refuseOtherPlace(place, database, { thread, isOwn: typeof folder !== "string" });
-    const pruning = new Pruning(place, { before, database, thread, isDryRun: dryRun, signal });
+    const rule = { before: before ?? new Date(), space };
+    const pruning = new Pruning(place, { ...rule, database, thread, isDryRun: dryRun, signal });
     await watched("prune", pruning, { onProgress, signal }, take);
     const leftoversKept = await pruneLeftovers(place, { ...options, database, thread }, take);
     const { leftover: leftovers, ...counts } = total;
-    return { ...counts, leftovers, leftoversKept: place.files.kind === "s3" ? leftoversKept : null };
+    return {
+      ...counts,
+      leftovers,
+      leftoversKept: place.files.kind === "s3" ? leftoversKept : null,
+      space: pruning.space(),
+    };
   } finally {
     await thread.close();
     await place.close();

@@ -4,7 +4,7 @@ import { type Database, type Row, type SqlValue, allOf, lockLog, not } from "../
 import { LogTable } from "../database/log-table.ts";
 import type { ToolThread } from "../database/tool-database.ts";
 import { isDimensionerError } from "../errors/dimensioner-error.ts";
-import type { ArchiveProgress, PrunedPackage } from "../model/archive-reports.ts";
+import type { ArchiveProgress, PrunedPackage, PrunedSpace } from "../model/archive-reports.ts";
 import { type ReadDisk, exists, holdName, isAbsent, manifestFileName, namesIn } from "./archive-disk.ts";
 import { IndexReader, findDatabases, openForTool } from "./index-reader.ts";
 import { entryOf } from "./log/events.ts";
@@ -13,12 +13,16 @@ import { removeLeftover } from "./leftovers.ts";
 import { isLogged, isPruned, notHeld, prunedOf } from "./log/log-state.ts";
 import { publishLeftLog, publishLog, readyLog } from "./log/open-log.ts";
 import type { OpenedPlace } from "./open-place.ts";
+import { filesOf } from "./packages/manifest.ts";
 import type { FoundManifest } from "./packages/package-files.ts";
+import { SpaceGain, type SpaceNeed, type SpaceRule, explainMissing, spaceNeeded } from "./prune-space.ts";
 import { inParallel, loadManifestWithin, sayRetained, straysIn } from "./walk.ts";
 
 export interface PruneOptions {
-  /** Packages archived before this are deleted. */
+  /** Packages archived before this are deleted; with a rule about space, none that was archived later. */
   readonly before: Date;
+  /** Packages are deleted only as far as the space needs it, the oldest first. */
+  readonly space?: SpaceRule | undefined;
   /** The database of the store, or the folder that holds it, or those of all stores that use the folder of packages. */
   readonly database: string;
   /** Files are opened in it. */
@@ -37,6 +41,7 @@ interface Due {
   /** The SHA-256 of the manifest that it supplements, or of its own. */
   readonly family: string;
   readonly transactionId: string | null;
+  readonly archivedAt: string;
   readonly bytes: number;
 }
 
@@ -54,7 +59,7 @@ const workedAtOnce = { folder: 1, s3: 4 } as const;
 const rowsAtOnce = 500;
 
 /**
- * Deletes packages because of their age: those that the index of a store lists and its log knows, so it costs what is due and not what
+ * Deletes packages because of their age, or because space is needed: those that the index of a store lists and its log knows, so it costs what is due and not what
  * is kept. A hold on a package keeps it and all that belong to it. The log says of each deletion that it happens before it does; the row of
  * the index goes last, so that the next run finishes what a kill has interrupted.
  */
@@ -63,6 +68,9 @@ export class Pruning {
   readonly #options: PruneOptions;
   /** The age from which packages are due; never in the future, where every package would be. */
   readonly #before: string;
+  /** What has to be deleted; undefined if the age alone decides. */
+  #need: SpaceNeed | undefined;
+  #space: PrunedSpace | null = null;
   #hasDeleted = false;
   #packages = 0;
   #bytes = 0;
@@ -78,6 +86,11 @@ export class Pruning {
     return { packages: this.#packages, bytes: this.#bytes, expectedPackages: null, expectedBytes: null };
   }
 
+  /** What has become of the rule about space, after `run`; null without one. */
+  space(): PrunedSpace | null {
+    return this.#space;
+  }
+
   async *run(): AsyncGenerator<PrunedPackage> {
     const { database: given, thread, isDryRun } = this.#options;
     const { key, location, files, hasState } = this.#place;
@@ -90,9 +103,7 @@ export class Pruning {
       if (!isDryRun && hasState && files.kind === "folder") {
         yield* this.#emptyTrash(stores);
       }
-      for (const store of stores) {
-        yield* this.#pruneStore(store);
-      }
+      yield* this.#pruneAll(stores);
     } finally {
       await Promise.all(stores.map(({ database }) => database.close()));
     }
@@ -111,21 +122,62 @@ export class Pruning {
     return { database, log: new LogTable(database, index.store, `prune-${randomUUID()}`) };
   }
 
-  async *#pruneStore(store: OpenStore): AsyncGenerator<PrunedPackage> {
-    const { signal, isDryRun } = this.#options;
+  async *#pruneAll(stores: readonly OpenStore[]): AsyncGenerator<PrunedPackage> {
+    const { isDryRun, space } = this.#options;
     if (!isDryRun) {
-      const log = { table: store.log, files: this.#place.files };
-      await readyLog(log, store.database);
-      await publishLeftLog(log);
-    }
-    for await (const rows of this.#due(store.database)) {
-      for (let from = 0; from < rows.length;) {
-        signal?.throwIfAborted();
-        const most = this.#hasDeleted ? notedAtOnce : 1;
-        yield* this.#prune(store, rows.slice(from, from + most));
-        from += most;
+      for (const store of stores) {
+        const log = { table: store.log, files: this.#place.files };
+        await readyLog(log, store.database);
+        await publishLeftLog(log);
       }
     }
+    if (space !== undefined) {
+      yield* this.#pruneForSpace(stores, space);
+      return;
+    }
+    for (const store of stores) {
+      for await (const rows of this.#due(store.database)) {
+        for (let from = 0; from < rows.length;) {
+          this.#options.signal?.throwIfAborted();
+          const most = this.#mostNoted();
+          yield* this.#prune(store, rows.slice(from, from + most));
+          from += most;
+        }
+      }
+    }
+  }
+
+  #mostNoted(): number {
+    return this.#hasDeleted ? notedAtOnce : 1;
+  }
+
+  /** Deletes the oldest packages of all stores until there is enough space. */
+  async *#pruneForSpace(stores: readonly OpenStore[], rule: SpaceRule): AsyncGenerator<PrunedPackage> {
+    const { isDryRun, signal } = this.#options;
+    const databases = stores.map(({ database }) => database);
+    const need = await spaceNeeded(rule, this.#place, databases);
+    const gain = new SpaceGain(this.#place, need);
+    const oldest = new OldestFirst(stores.map((store) => ({ store, pages: this.#due(store.database) })));
+    let [problem, deleted, bytes] = [need.problem, 0, 0];
+    this.#need = need;
+    while (problem === null && bytes < need.bytes && deleted < need.mostPackages) {
+      signal?.throwIfAborted();
+      const most = Math.min(this.#mostNoted(), need.mostPackages - deleted);
+      const batch = await oldest.take(most, need.bytes - bytes);
+      if (batch === undefined) {
+        break;
+      }
+      for await (const result of this.#prune(batch.store, batch.packages)) {
+        deleted += Number(result.what === "deleted");
+        bytes += result.what === "deleted" ? result.bytes : 0;
+        yield result;
+      }
+      // Of a limit of what packages use, the index has already told the whole truth.
+      problem = isDryRun || rule.keepFree === undefined ? null : await gain.explain(bytes);
+    }
+    const missingBytes = Math.max(0, need.bytes - bytes);
+    problem ??= missingBytes > 0 ? explainMissing(missingBytes, need, deleted === need.mostPackages) : null;
+    this.#space = { ...need.found, missingBytes, problem };
   }
 
   /** The oldest first, some at a time. */
@@ -228,9 +280,10 @@ export class Pruning {
     }
     const at = new Date().toISOString();
     const before = this.#before;
+    const reason = this.#need === undefined ? {} : { reason: this.#need.reason };
     const lines = packages.flatMap(({ id, path, sha256, transactionId, family }) =>
       log.append(
-        entryOf({ what: "pruned", at, package: id, path, sha256, transactionId, before }),
+        entryOf({ what: "pruned", at, package: id, path, sha256, transactionId, before, ...reason }),
         allOf(notHeld(family), isLogged(id), not(isPruned(id))),
       ),
     );
@@ -285,6 +338,10 @@ export class Pruning {
     }
     if (found === "damaged" || found.sha256 !== one.sha256) {
       return keptFor(one, "its manifest is not the one that was archived: see dimensioner verify");
+    }
+    const bytes = filesOf(found.manifest).reduce((sum, file) => sum + file.bytes, 0);
+    if (this.#need !== undefined && bytes !== one.bytes) {
+      return keptFor(one, "the index has another size for it than its manifest: see dimensioner verify");
     }
     const folder = join(root, one.path);
     const reason = await reasonToKeep({ folder, manifest: found.manifest }, files.disk);
@@ -406,6 +463,60 @@ export class Pruning {
   }
 }
 
+/** Packages of several stores, those of each in their order, taken in the order in which they were archived. */
+class OldestFirst {
+  readonly #queues: {
+    readonly store: OpenStore;
+    readonly pages: AsyncIterator<readonly Due[]>;
+    rows: Due[];
+  }[];
+
+  constructor(all: readonly { readonly store: OpenStore; readonly pages: AsyncGenerator<readonly Due[]> }[]) {
+    this.#queues = all.map((one) => ({ ...one, rows: [] }));
+  }
+
+  /** Takes the oldest packages, all of one store: so many at most, and no more than have these bytes together. Undefined if none is left. */
+  async take(
+    most: number,
+    bytes: number,
+  ): Promise<{ readonly store: OpenStore; readonly packages: readonly Due[] } | undefined> {
+    const [queue, next] = await this.#oldest();
+    if (queue === undefined) {
+      return undefined;
+    }
+    const packages: Due[] = [];
+    for (let left = bytes; packages.length < most && left > 0;) {
+      const [one] = queue.rows;
+      if (one === undefined || (next !== undefined && one.archivedAt > next.archivedAt)) {
+        break;
+      }
+      packages.push(one);
+      queue.rows.shift();
+      left -= one.bytes;
+    }
+    return { store: queue.store, packages };
+  }
+
+  /** The store with the oldest package, and the oldest package of all others. */
+  async #oldest() {
+    for (const queue of this.#queues) {
+      while (queue.rows.length === 0) {
+        const page = await queue.pages.next();
+        if (page.done === true) {
+          break;
+        }
+        queue.rows.push(...page.value);
+      }
+    }
+    const [first, second] = this.#queues
+      .filter(({ rows }) => rows.length > 0)
+      .toSorted((one, other) =>
+        (one.rows[0]?.archivedAt ?? "") < (other.rows[0]?.archivedAt ?? "") ? -1 : 1,
+      );
+    return [first, second?.rows[0]] as const;
+  }
+}
+
 /** Why a package has to be kept: a hold, or a file that its manifest does not list. */
 async function reasonToKeep(entry: Parameters<typeof straysIn>[0], disk: ReadDisk): Promise<string | null> {
   let stray: string | null = null;
@@ -434,6 +545,7 @@ function dueOf(row: Row): Due {
     sha256: text(row["manifest_sha256"]),
     family: text(row["supplements_sha256"] ?? row["manifest_sha256"]),
     transactionId: row["transaction_id"] === null ? null : text(row["transaction_id"]),
+    archivedAt: text(row["archived_at"]),
     bytes: Number(row["bytes"]),
   };
 }

@@ -340,7 +340,7 @@ async function noteVerified(
         await table.note(packages, at);
       }
       for await (const found of seen.foundElsewhere(file)) {
-        await table.notePaths(new Map(found), at);
+        await table.noteBy("location", new Map(found), at);
       }
       await table.addNew();
     }

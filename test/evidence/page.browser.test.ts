@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { cp, mkdir, mkdtemp, readFile, realpath, rm } from "node:fs/promises";
+import { appendFile, cp, mkdir, mkdtemp, readFile, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
@@ -156,8 +156,11 @@ describe(`the evidence page, in Node-RED ${nodeRedMajor}`, () => {
       await page.locator("#package-title:focus", { hasText: wanted }).waitFor();
       await page.locator("#verdict", { hasText: "not verified" }).waitFor();
       assert.equal(await page.locator(".media .thumb").count(), 2);
+      const lastVerified = page.locator(".facts div", { hasText: "Last verified" });
+      await lastVerified.filter({ hasText: "never" }).waitFor();
       await page.click("#verify");
       await page.locator("#verdict", { hasText: "nothing has changed" }).waitFor();
+      await lastVerified.filter({ hasText: new Date().getFullYear().toString() }).waitFor();
       await page.fill("#reason", "a claim");
       await page.keyboard.press("Enter");
       await page.locator("#hold-state", { hasText: "by Anna: a claim" }).waitFor();
@@ -165,6 +168,18 @@ describe(`the evidence page, in Node-RED ${nodeRedMajor}`, () => {
       await page.fill("#reason", "settled");
       await page.keyboard.press("Enter");
       await page.locator("#hold-state", { hasText: "Not on hold" }).waitFor();
+
+      // Of a package that was damaged when it was last verified, also the list tells it.
+      const id = `m${references.indexOf(wanted)}`;
+      await appendFile(join(nodeRed.userDir, "packages/2026-11-02", `ORDER-1-${id}`, "item.jpg"), "!");
+      await page.click("#verify");
+      await page.locator("#verdict", { hasText: "Problems found: 1" }).waitFor();
+      await page.locator(".head .mark", { hasText: "Damaged when last verified" }).waitFor();
+      await page.click("#back");
+      await page.locator("#results .mark", { hasText: "Damaged when last verified" }).waitFor();
+      assert.deepEqual(await faultsOfPage(page), []);
+      await page.locator("#results a", { hasText: wanted }).click();
+      await page.locator("#package-title:focus", { hasText: wanted }).waitFor();
 
       const link = page.url();
       const { page: stranger } = await open(link);

@@ -275,11 +275,24 @@ describe("dimensioner-evidence", () => {
       assert.equal(flow.lastStatus("all")?.text, "as archived: 2");
       const [file] = (await found("ORDER-1"))[0]?.files ?? [];
       await appendFile(file?.path ?? "", "!");
+      const state = async () => (await run("state", null)).payload as StoreState;
+      assert.deepEqual([(await state()).neverVerified, (await state()).damaged], [0, 0]);
       const wrong = await verify("ORDER-1");
+      const [damaged] = await found("ORDER-1");
+      assert.deepEqual([damaged?.damage, damaged?.problem], ["changed", null]);
+      assert.ok(Date.parse(damaged?.verifiedAtUtc ?? "") <= Date.now());
+      assert.deepEqual(
+        [(await state()).damaged, (await state()).oldestVerificationAtUtc !== null],
+        [1, true],
+      );
       assert.deepEqual([wrong.verdict, wrong.findingCount, wrong.findings[0]?.kind], ["wrong", 1, "changed"]);
       assert.equal((await verify("ORDER-2")).verdict, "ok");
       assert.equal((await verify("", "all")).findingCount, 1);
       assert.deepEqual(flow.lastStatus("all")?.text, "findings: 1");
+      const inPart = await run("verify", "", { minutes: 10 }, "all");
+      const { findings, part } = inPart.payload as VerifyResult;
+      assert.deepEqual([findings.map(({ kind }) => kind), part?.never], [["changed"], 0]);
+      assert.equal((await run("verify", "", { minutes: -1 }, "all")).error?.code, "ERR_INPUT");
       await writeFile(join(folder, "2", "manifest.json"), "{}");
       assert.equal((await verify("ORDER-2")).findings[0]?.kind, "manifest");
       assert.equal(typeof (await found("ORDER-2"))[0]?.problem, "string");
@@ -333,6 +346,28 @@ describe("dimensioner-evidence", () => {
       assert.equal(flow.lastStatus("all")?.text, "deleted: 1");
       const left = (await readdir(folder)).filter((name) => !name.startsWith("."));
       assert.deepEqual(left.toSorted(), ["1", "3"]);
+    }));
+
+  it("deletes the oldest package because of space, and warns of it before", () =>
+    withFolder(async (folder) => {
+      const node = { z: "tab", type: "dimensioner-evidence", store: storeId(folder), action: "prune" };
+      await start(folder, [
+        { ...node, id: "full", olderThan: 1, useAtMost: 1e-9, dryRun: false },
+        { ...node, id: "young", olderThan: 1000, useAtMost: 1e-9, dryRun: false },
+        { ...node, id: "soon", olderThan: 1, useAtMost: 0.000_001, dryRun: false },
+        { ...node, id: "free", olderThan: 1, keepFree: 1e-9, dryRun: false },
+      ]);
+      for (const id of ["1", "2"]) {
+        await archive(id);
+      }
+      const prune = async (id: string) => (await run("", undefined, {}, id)).payload as PruneResult;
+      assert.deepEqual([(await prune("soon")).deleted, (await prune("free")).deleted], [0, 0]);
+      assert.match(flow.lastStatus("soon")?.text ?? "", /^space for days: \d$/);
+      assert.match((await prune("young")).space?.problem ?? "", /younger than the minimum age/);
+      assert.equal(flow.lastStatus("young")?.text, "not enough space");
+      makeOld(folder, "2");
+      const { packages } = await prune("full");
+      assert.deepEqual(packages, [{ what: "deleted", path: "2", bytes: packages[0]?.bytes ?? 0 }]);
     }));
 
   it("verifies one message after the other; a reset ends those that wait, and a deploy what runs", () =>

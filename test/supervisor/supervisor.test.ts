@@ -37,6 +37,9 @@ describe("the alarms of the supervisor, without Node-RED", () => {
       databaseBytes: 0,
       freeBytes,
       totalBytes: 1e12,
+      oldestVerificationAtUtc: null,
+      neverVerified: 0,
+      damaged: 0,
     };
     const all = known();
     return updateAlarms(all, problemsOf(all, docksOf(all)), () => String(++ids)).map(

@@ -371,6 +371,7 @@ function resultOf(packages: readonly ExportedPackage[], verifiedAt: Date): Verif
     notes: [],
     ...totalsOf(packages),
     expected: packages.length,
+    part: null,
     verifiedAtUtc: verifiedAt.toISOString(),
     software: `${name} ${version}`,
   };

@@ -26,6 +26,7 @@ import {
   demandPackages,
   findPackages,
   leaveOutPruned,
+  noteVerified,
 } from "../packages.ts";
 import { runInThread } from "../run-in-thread.ts";
 import { findUndelivered, listDevices } from "../search.ts";
@@ -411,7 +412,7 @@ async function changeHoldOf(
 async function verifyPackage(source: PageSource, id: string, signal: AbortSignal): Promise<object> {
   const found = await demandPackages(source, { by: "packageId", value: id, limit: 1 });
   const packages = await provePackages(source, found, source.timestampRoots);
-  const { first, findings, verdict, notes } = await runInThread(
+  const { first, findings, verdict, notes, verified } = await runInThread(
     {
       action: "verify",
       files: source.filesLocation,
@@ -422,12 +423,14 @@ async function verifyPackage(source: PageSource, id: string, signal: AbortSignal
     },
     { signal, onProgress: () => undefined },
   );
+  await noteVerified(source, verified);
   const { name, version } = packageVersion();
   return {
     verdict,
     findings: first,
     findingCount: findings,
     timestamp: notes[0]?.timestamp ?? null,
+    damage: verified[0]?.finding ?? null,
     verifiedAtUtc: new Date().toISOString(),
     software: `${name} ${version}`,
   };

@@ -2,10 +2,10 @@ import type { NodeAPI } from "node-red";
 import * as v from "valibot";
 import type { DatabaseLocation } from "../../database/database-location.ts";
 import type { DatabaseLease } from "../../database/store-databases.ts";
-import { aText, anObject, checkArguments, trueOrFalse } from "../../errors/check.ts";
+import { aText, aWholeNumber, anObject, checkArguments, trueOrFalse } from "../../errors/check.ts";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import type { ExportResult, ExportTarget } from "../../evidence/export/export-packages.ts";
-import { type EvidenceSource, type Sought, demandPackages } from "../../evidence/packages.ts";
+import { type EvidenceSource, type Sought, demandPackages, noteVerified } from "../../evidence/packages.ts";
 import { runInThread } from "../../evidence/run-in-thread.ts";
 import { readStoreState } from "../../evidence/store-state.ts";
 import { guardedDisk } from "../../media/disk-guard.ts";
@@ -52,7 +52,10 @@ export interface EvidenceRequest extends Sought {
 }
 
 const progressEveryMs = 250;
+const minuteMs = 60_000;
 const dayMs = 24 * 3_600_000;
+/** Whoever gets to know so many days before that packages will be deleted can still get another disk. */
+const soonDays = 7;
 
 const filterRules = {
   device: aText,
@@ -89,17 +92,31 @@ interface Filters {
   readonly incomplete: boolean;
 }
 
+const minutesSchema = v.pipe(v.number(), v.integer(), v.minValue(0));
+
+/** For how many minutes all packages are verified: what the message says or, if it says nothing, the node. Throws ERR_INPUT. */
+export function minutesOf({ minutes }: Message, saved: { readonly minutes: number }): number {
+  if (minutes === undefined || minutes === null) {
+    return saved.minutes;
+  }
+  checkArguments({ surface: "store", operation: "verify" }, { minutes }, { minutes: aWholeNumber });
+  return v.parse(minutesSchema, minutes);
+}
+
 /**
- * Verifies packages or, by `all`, the whole archive with its index; and their time stamps.
+ * Verifies packages or, by `all`, the whole archive with its index; and their time stamps. With `minutes`, all are not verified at once, but
+ * for so long those whose last verification is the oldest.
  */
-export async function verify(request: EvidenceRequest, job: Job): Promise<VerifyResult> {
+export async function verify(request: EvidenceRequest, job: Job, minutes: number): Promise<VerifyResult> {
   const source = await sourceOf(request);
-  const { files, roots } = request;
+  const { files, roots, location: database, limit: most } = request;
   const packages = request.by === "all" ? null : await demandProven(source, request);
-  const { first, findings, ...report } = await runInThread(
-    { action: "verify", files, database: request.location, packages, roots, most: request.limit },
+  const forMs = minutes === 0 ? undefined : minutes * minuteMs;
+  const { first, findings, verified, ...report } = await runInThread(
+    { action: "verify", files, database, packages, forMs, roots, most },
     { signal: job.signal, onProgress: showProgress(job) },
   );
+  await noteVerified(source, verified);
   const { name, version } = packageVersion();
   return {
     ...report,
@@ -119,21 +136,50 @@ async function demandProven(
   return provePackages(source, await demandPackages(source, request), request.roots);
 }
 
-/** Deletes packages because of their age, or only lists them. */
+interface PruneSettings {
+  /** In days. */
+  readonly olderThan: number;
+  /** In GB; 0: the age alone decides. */
+  readonly keepFree: number;
+  readonly useAtMost: number;
+  readonly dryRun: boolean;
+}
+
+/** Deletes packages because of their age, or because space is needed, or only lists them. */
 export async function prune(
   request: EvidenceRequest,
   job: Job,
-  { olderThan, dryRun }: { readonly olderThan: number; readonly dryRun: boolean },
+  { olderThan, keepFree, useAtMost, dryRun }: PruneSettings,
 ): Promise<PruneResult> {
   // A folder that is not there, or hangs, is found before a thread is started.
   await request.openFiles();
   const { files, location: database, limit: most } = request;
   const before = Date.now() - olderThan * dayMs;
   const { first, ...report } = await runInThread(
-    { action: "prune", files, database, before, dryRun, most },
+    {
+      action: "prune",
+      files,
+      database,
+      before,
+      keepFree: bytesOf(keepFree),
+      useAtMost: bytesOf(useAtMost),
+      dryRun,
+      most,
+    },
     { signal: job.signal, onProgress: showProgress(job) },
   );
   return { ...report, packages: [...first], before: new Date(before).toISOString(), dryRun };
+}
+
+function bytesOf(gigabytes: number): number | undefined {
+  return gigabytes === 0 ? undefined : Math.round(gigabytes * 1e9);
+}
+
+/** Whether packages have to be deleted within days because of a rule about space, at the pace at which they come. */
+export function isSpaceSoonGone(
+  space: PruneResult["space"],
+): space is NonNullable<PruneResult["space"]> & { readonly daysLeft: number } {
+  return space !== null && space.daysLeft !== null && space.daysLeft < soonDays;
 }
 
 /** Reads how much work the store has left, and how much space. */

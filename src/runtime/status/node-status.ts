@@ -184,6 +184,8 @@ export const statusTexts = {
   notAllChecked: "not all checked: __count__",
   deleted: "deleted: __count__",
   wouldDelete: "would be deleted: __count__",
+  spaceSoon: "space for days: __count__",
+  spaceMissing: "not enough space",
   openJobs: "open jobs: __count__",
   reachable: "reachable",
   notChecked: "no check possible",

@@ -11,6 +11,9 @@ interface Data {
   listeners: Record<string, (message: never) => void>;
 }
 
+/** The state of a store counts no more packages than this. */
+const mostCounted = 10_000;
+
 export default component({
   data(): Data {
     return {
@@ -33,11 +36,18 @@ export default component({
       const job = oldest === null ? t.noJob : t.minutes.replace("{n}", this.number((oldest ?? 0) / 60));
       const free = known?.freeBytes ?? null;
       const space = free === null ? t.notKnown : t.gigabytes.replace("{n}", this.number(free / 1e9));
+      const never = known?.neverVerified ?? 0;
+      const oldestAt = known?.oldestVerificationAtUtc ?? null;
+      const verified =
+        oldestAt === null ? t.noJob : new Date(oldestAt).toLocaleDateString(this.state?.language);
+      const unverified = (never < mostCounted ? "" : t.moreThan) + this.number(never);
       return [
         { key: "jobs", name: t.openJobs, value: known ? this.number(known.openJobs) : t.notKnown },
         { key: "oldest", name: t.oldestJob, value: known ? job : t.notKnown },
         { key: "space", name: t.freeSpace, value: space },
         { key: "records", name: t.records, value: known ? this.number(known.unhandledRecords) : t.notKnown },
+        { key: "verified", name: t.oldestVerification, value: known ? verified : t.notKnown },
+        { key: "unverified", name: t.neverVerified, value: known ? unverified : t.notKnown },
         { key: "silent", name: t.silent, value: silent ? this.number(silent.length) : t.notKnown },
       ];
     },

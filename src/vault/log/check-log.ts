@@ -168,8 +168,8 @@ async function noteKept(seen: SeenPackages): Promise<ArchiveNote[]> {
   }
   const text =
     count === 1
-      ? "1 package that was deleted because of its age is here: it was brought back from a backup, or kept in this copy"
-      : `${count} packages that were deleted because of their age are here: they were brought back from a backup, or kept in this copy`;
+      ? "1 package that the log says was deleted is here: it was brought back from a backup, or kept in this copy"
+      : `${count} packages that the log says were deleted are here: they were brought back from a backup, or kept in this copy`;
   return [{ kind: "kept-here", path: String(kept?.["path"]), text }];
 }
 

@@ -35,13 +35,14 @@ const logEvent = v.variant("what", [
   }),
   v.strictObject({ what: v.literal("held"), at, ...ofPackage, ...byPerson }),
   v.strictObject({ what: v.literal("released"), at, ...ofPackage, ...byPerson }),
-  /** `before`: what was archived before this time was to be deleted. */
+  /** `before`: what was archived before this time was to be deleted; with a `reason`, as far as space was needed. */
   v.strictObject({
     what: v.literal("pruned"),
     at,
     ...ofPackage,
     transactionId: v.nullable(text),
     before: at,
+    reason: v.exactOptional(text),
   }),
   /** A package that a line says was pruned has stayed. */
   v.strictObject({

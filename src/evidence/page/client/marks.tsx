@@ -14,6 +14,7 @@ export function Marks({
   return (
     <>
       {one.problem !== null && <span class="mark broken">{words.say(one.changed ? "changed" : "gone")}</span>}
+      {one.problem === null && one.damage !== null && <span class="mark broken">{words.say("damaged")}</span>}
       {one.problem === null && !one.complete && <span class="mark refused">{words.say("incomplete")}</span>}
       {one.hold !== null && <span class="mark held">{words.say("onHold")}</span>}
     </>

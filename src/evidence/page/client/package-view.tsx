@@ -34,6 +34,7 @@ function Facts({ one, shared: { words } }: PartProps): VNode {
     ["certificate", one.deviceCertificate],
     ["measuredAt", time(one.measuredAtUtc)],
     ["archivedAt", time(one.archivedAtUtc)],
+    ["lastVerified", time(one.verifiedAtUtc) ?? words.say("never")],
     ["missing", one.missing.length === 0 ? null : one.missing.join(", ")],
     ["supplements", one.supplements],
     ["location", one.location],
@@ -171,7 +172,11 @@ export function PackageView({ id, shared }: { readonly id: string; readonly shar
             ))}
           </div>
           <Facts one={one} shared={shared} />
-          <Verify id={id} shared={shared} />
+          <Verify
+            id={id}
+            onVerified={({ verifiedAtUtc, damage }) => setOne({ ...one, verifiedAtUtc, damage })}
+            shared={shared}
+          />
           <Hold one={one} onChange={setOne} shared={shared} />
           <Files one={one} shared={shared} />
         </>

@@ -50,6 +50,8 @@ export const evidence = v.object({
   files: v.array(file),
   problem: text,
   changed: v.boolean(),
+  verifiedAtUtc: text,
+  damage: text,
 });
 export type Evidence = v.InferOutput<typeof evidence>;
 
@@ -72,6 +74,8 @@ export const verification = v.object({
   findings: v.array(v.object({ kind: v.string(), path: v.string(), problem: v.string() })),
   findingCount: v.number(),
   verifiedAtUtc: v.string(),
+  /** As in the package. */
+  damage: text,
   software: v.string(),
   /** Null if no valid one covers the package. */
   timestamp: v.nullable(v.object({ atUtc: v.string(), signer: v.string(), root: text, logSize: v.number() })),

@@ -8,18 +8,21 @@ import type { Shared } from "./shared.ts";
 
 interface VerifyProps {
   readonly id: string;
+  readonly onVerified: (result: Verification) => void;
   readonly shared: Shared;
 }
 
 /** Hashes all files of the package again. Until then, the page says that what it shows was not verified. */
-export function Verify({ id, shared: { words, fail } }: VerifyProps): VNode {
+export function Verify({ id, onVerified, shared: { words, fail } }: VerifyProps): VNode {
   const [result, setResult] = useState<Verification>();
   const [isRunning, setRunning] = useState(false);
 
   async function verify(): Promise<void> {
     setRunning(true);
     try {
-      setResult(await verifyPackage(id));
+      const verified = await verifyPackage(id);
+      setResult(verified);
+      onVerified(verified);
     } catch (error) {
       fail(error);
     } finally {
