@@ -20,7 +20,7 @@ import {
   packagesForBuckets,
 } from "./bucket-archive.ts";
 import { readLogged } from "./logged.ts";
-import { copiesOfArchive, fillArchive, verify } from "./packages.ts";
+import { changeDatabase, copiesOfArchive, fillArchive, verify } from "./packages.ts";
 import { bundleVerb, runChild } from "./processes.ts";
 import { databaseOf, storeIn } from "./store.ts";
 import { intentOf, openArchive, pictureOf } from "./support.ts";
@@ -186,18 +186,22 @@ describe("archive: pruning by space from several stores and on the command line"
     }));
 
   it("deletes the oldest packages first, of whichever store", () =>
-    archive.withArchive(async (root) => {
-      const other = join(root, ".dimensioner-archive", "other.sqlite");
-      const later = await fillArchive(root, ["b0"], undefined, { store: storeIn(root, undefined, other) });
-      const again = await fillArchive(root, ["a3"]);
+    withFolder(async (root) => {
+      const count = 15;
       const folder = join(root, ".dimensioner-archive");
-      const order: string[] = [];
-      for (let run = 0; run < 5; run += 1) {
-        order.push(...(await prune(root, folder, { useAtMost: 1 })).said);
+      const files = [databaseOf(root), join(folder, "other.sqlite")];
+      const paths: string[][] = [];
+      for (const [place, file] of files.entries()) {
+        const ids = Array.from({ length: count }, (_, index) => `${place}${index}`);
+        paths.push(await fillArchive(root, ids, undefined, { store: storeIn(root, undefined, file) }));
+        const second = `substr('0' || (2 * indexed_order + ${place}), -2)`;
+        changeDatabase(file, `UPDATE packages SET archived_at = '2026-01-01T00:00:' || ${second} || '.000Z'`);
       }
+      const { said } = await prune(root, folder, { useAtMost: 1 });
+      const oldest = [paths[0]?.[0], paths[1]?.[0], paths[0]?.[1]];
       assert.deepEqual(
-        order,
-        [...archive.paths, ...later, ...again].map((path) => `deleted ${path}`),
+        said,
+        oldest.map((path) => `deleted ${path}`),
       );
     }));
 
