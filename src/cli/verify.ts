@@ -1,5 +1,5 @@
 import { mostCounted } from "../database/verification-table.ts";
-import type { Verdict, VerifiedPart, VerifyReport } from "../model/archive-reports.ts";
+import type { Unchecked, Verdict, VerifiedPart, VerifyReport } from "../model/archive-reports.ts";
 import { verifyArchive } from "../vault/commands.ts";
 import {
   databaseOption,
@@ -91,8 +91,12 @@ function sayReport(store: string, report: VerifyReport): string[] {
     ...unchecked.map(({ path, problem }) => `${path === "" ? store : path}: not checked: ${problem}`),
     ...notes.map(({ path, text }) => `${path}: note: ${text}`),
     `${store}: ${all}${kept}: ${sayVerdict(report)}`,
-    ...(part === null || of === "" ? [] : [`${store}: ${sayPart(part)}`]),
+    ...(part === null || of === "" ? [] : [`${store}: ${sayLog(unchecked)}${sayPart(part)}`]),
   ];
+}
+
+function sayLog(unchecked: readonly Unchecked[]): string {
+  return unchecked.some(({ kind }) => kind === "no-log") ? "" : "the log was checked as a whole; ";
 }
 
 /** What a verification of a limited time, and those before it, have checked. */
@@ -100,7 +104,7 @@ function sayPart({ oldestAtUtc, never }: VerifiedPart): string {
   const oldest = oldestAtUtc === null ? "" : `; the oldest last verification of a package: ${oldestAtUtc}`;
   const count = `${never === mostCounted ? "more than " : ""}${sayCount(never, "package")}`;
   const left = never === 0 ? "every package was verified at least once" : `${count} never verified`;
-  return `the log was checked as a whole; ${left}${oldest}`;
+  return `${left}${oldest}`;
 }
 
 function sayVerdict({ verdict, findings, unchecked, packages, part }: VerifyReport): string {

@@ -38,7 +38,7 @@ const takenFor = "120 seconds";
 /** In PostgreSQL, a row may become visible after rows with higher numbers. */
 const lateRows = 1_000;
 /** How many numbers of packages are added with one statement, in whose time nothing can be archived. */
-const windowRows = 5_000;
+const windowRows = 2_000;
 /** A time that is so much later than this computer's clock was written by a clock that was wrong. */
 const futureMs = 24 * 3_600_000;
 
