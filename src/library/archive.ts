@@ -36,8 +36,8 @@ import {
 } from "./arguments.ts";
 
 /**
- * Checks the packages in a folder or a bucket, as `dimensioner verify` does: it only reads, and may run while Node-RED is writing. Findings go to
- * `onFinding`; what could not be checked is in the report.
+ * Checks the packages in a folder or a bucket, as `dimensioner verify` does: packages are only read, and Node-RED may be writing. The database
+ * notes when each was verified. Findings go to `onFinding`; what could not be checked is in the report.
  *
  * Rejects with ERR_CONFIG (a blank folder), ERR_INPUT (an argument that cannot be right), ERR_FILE (no such folder, denied) and
  * ERR_CANCELLED.

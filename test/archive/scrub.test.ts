@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { cp, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import type { Database } from "../../src/database/database.ts";
 import { ToolThread } from "../../src/database/tool-database.ts";
 import { VerificationTable } from "../../src/database/verification-table.ts";
@@ -248,6 +249,19 @@ for (const [kind, openIndex] of Object.entries(indexDatabases)) {
 
 describe("archive: verifying for a limited time on the command line", () => {
   const archive = copiesOfArchive(["m0", "m1"]);
+
+  it("is only a note where a whole verification cannot write when it was", () =>
+    archive.withArchive(async (root, file) => {
+      const other = new DatabaseSync(file);
+      other.exec("BEGIN IMMEDIATE");
+      const { report, said } = await verify(root, file);
+      other.close();
+      assert.deepEqual([report.verdict, said], ["ok", []]);
+      assert.match(
+        report.notes.find(({ kind }) => kind === "not-noted")?.text ?? "",
+        /has locked the database/,
+      );
+    }));
 
   it("exits with 0, 1 and 2 as for all packages, and says how much was verified", async () => {
     const script = await bundleVerb("verify");
