@@ -72,7 +72,7 @@ describe("archive: a copy in a bucket of packages that were deleted in the folde
         report.notes.map(({ kind, text }) => `${kind}: ${text}`),
         [
           `other-folder: the store of this database last used the folder ${root}`,
-          "kept-here: 1 package that was deleted because of its age is here: it was brought back from a backup, or kept in this copy",
+          "kept-here: 1 package that the log says was deleted is here: it was brought back from a backup, or kept in this copy",
         ],
       );
       changeDatabase(database, "DELETE FROM packages WHERE transaction_id = 'm1'");

@@ -164,6 +164,8 @@ describe(`example 31, the supervisor, in a browser on Node-RED ${nodeRedMajor}`,
     await page.shows("jobs", /Open archive jobs\s*0/);
     await page.shows("oldest", "none");
     await page.shows("space", /Free space\s*\d+ GB/);
+    await page.shows("unverified", /Never verified\s*\d+/);
+    await page.shows("verified", /Oldest verification\s*never/);
     const path = "^/api/transactionmedia/[^/]+$";
     const rule = simulator.faults.add({ surface: "cloud", path, times: 0, fault: noMedia });
     const station = await StationPage.open(browser, nodeRed, "dock-1");

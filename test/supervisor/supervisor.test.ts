@@ -27,7 +27,7 @@ describe("the alarms of the supervisor, without Node-RED", () => {
   }
 
   /** What is told after a second in which the store has become so. */
-  function told(freeBytes: number): string[] {
+  function told(freeBytes: number, damaged = 0): string[] {
     now += 1_000;
     kept.store = {
       openJobs: 0,
@@ -39,7 +39,7 @@ describe("the alarms of the supervisor, without Node-RED", () => {
       totalBytes: 1e12,
       oldestVerificationAtUtc: null,
       neverVerified: 0,
-      damaged: 0,
+      damaged,
     };
     const all = known();
     return updateAlarms(all, problemsOf(all, docksOf(all)), () => String(++ids)).map(
@@ -55,6 +55,16 @@ describe("the alarms of the supervisor, without Node-RED", () => {
     assert.deepEqual(told(20e9), []);
     assert.equal(openAlarms(known()).length, 1);
     assert.equal(told(9e9).length, 1);
+  });
+
+  it("tell of packages that were damaged when they were last verified", () => {
+    const [alarm, ...others] = told(9e9, 2);
+    assert.match(alarm ?? "", /when they were last verified: 2\./);
+    assert.deepEqual([others, told(9e9, 2)], [[], []]);
+    const { id = "" } = openAlarms(known()).find(({ key }) => key === "damaged") ?? {};
+    acknowledge(known(), { id, name: "Ben" });
+    assert.deepEqual(told(9e9), []);
+    kept.log.length = 0;
   });
 
   it("end when their cause is over and somebody has acknowledged them by name", () => {

@@ -39,7 +39,7 @@ export default component({
       const never = known?.neverVerified ?? 0;
       const oldestAt = known?.oldestVerificationAtUtc ?? null;
       const verified =
-        oldestAt === null ? t.noJob : new Date(oldestAt).toLocaleDateString(this.state?.language);
+        oldestAt === null ? t.noVerification : new Date(oldestAt).toLocaleDateString(this.state?.language);
       const unverified = (never < mostCounted ? "" : t.moreThan) + this.number(never);
       return [
         { key: "jobs", name: t.openJobs, value: known ? this.number(known.openJobs) : t.notKnown },
