@@ -40,7 +40,8 @@ export default component({
       const oldestAt = known?.oldestVerificationAtUtc ?? null;
       const verified =
         oldestAt === null ? t.noVerification : new Date(oldestAt).toLocaleDateString(this.state?.language);
-      const unverified = (never < mostCounted ? "" : t.moreThan) + this.number(never);
+      const count = this.number(never);
+      const unverified = never < mostCounted ? count : t.moreThan.replace("{n}", count);
       return [
         { key: "jobs", name: t.openJobs, value: known ? this.number(known.openJobs) : t.notKnown },
         { key: "oldest", name: t.oldestJob, value: known ? job : t.notKnown },
