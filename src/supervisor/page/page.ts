@@ -11,9 +11,6 @@ interface Data {
   listeners: Record<string, (message: never) => void>;
 }
 
-/** The state of a store counts no more packages than this. */
-const mostCounted = 10_000;
-
 export default component({
   data(): Data {
     return {
@@ -41,6 +38,8 @@ export default component({
       const verified =
         oldestAt === null ? t.noVerification : new Date(oldestAt).toLocaleDateString(this.state?.language);
       const count = this.number(never);
+      // The state of a store counts no more packages than this.
+      const mostCounted = 10_000;
       const unverified = never < mostCounted ? count : t.moreThan.replace("{n}", count);
       return [
         { key: "jobs", name: t.openJobs, value: known ? this.number(known.openJobs) : t.notKnown },
