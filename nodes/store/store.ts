@@ -5,6 +5,7 @@ import { serveLoginHashes, serveStoreFile, serveStoreTest } from "../../src/runt
 import { openOrExplain } from "../../src/runtime/config/config-choice.ts";
 import { SettingsReader } from "../../src/runtime/config/settings.ts";
 import { StorePages } from "../../src/runtime/evidence-page/store-pages.ts";
+import { tellCheck } from "../../src/runtime/store/database-check.ts";
 import {
   PackageLinks,
   type StoreNode,
@@ -20,7 +21,7 @@ import { type StoreProperties, defaults, properties as table } from "./store.sha
  */
 export default function (RED: NodeAPI): void {
   // A database file can be open only once, so the nodes of one store share it, also while a deploy replaces them.
-  const databases = new StoreDatabases();
+  const databases = new StoreDatabases({ onCheck: (file, check) => void tellCheck(RED, file, check) });
   const pages = new StorePages(RED);
 
   function StoreConfigNode(this: StoreNode, config: NodeDef & Partial<StoreProperties>): void {

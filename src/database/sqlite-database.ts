@@ -1,8 +1,8 @@
 import type { Database, Migrations, Row, Statement } from "./database.ts";
-import { isDimensionerError } from "../errors/dimensioner-error.ts";
+import { type DimensionerError, isDimensionerError } from "../errors/dimensioner-error.ts";
 import { settledWithin } from "../time/settled-within.ts";
-import { closedError } from "./sqlite-failures.ts";
-import type { Opened } from "./sqlite-messages.ts";
+import { closedError, failureError, systemError } from "./sqlite-failures.ts";
+import { checkStatement, type Opened } from "./sqlite-messages.ts";
 import { SqliteThread, type SqliteThreads, type ThreadDatabase } from "./sqlite-threads.ts";
 
 export interface SqliteOptions {
@@ -17,6 +17,8 @@ export interface SqliteOptions {
   readonly answerWithinMs?: number;
   /** How long `close` waits for running transactions. */
   readonly closeWithinMs?: number;
+  /** From which size on a file is checked while it is used: the check of a smaller one takes less time than the start of a thread. */
+  readonly besideFromBytes?: number;
   /**
    * The pool that provides the thread and takes it back; without it the thread is started for this database and ends
    * with it.
@@ -27,6 +29,7 @@ export interface SqliteOptions {
 const defaultBusyMs = 5_000;
 const defaultAnswerMs = 30_000;
 const defaultCloseMs = 5_000;
+const defaultBesideFromBytes = 16 * 1024 * 1024;
 
 /** An SQLite database that this process owns, in a thread of its own. */
 export class SqliteDatabase implements Database {
@@ -35,6 +38,13 @@ export class SqliteDatabase implements Database {
   readonly #thread: SqliteThread;
   readonly #own: ThreadDatabase;
   readonly #ended = Promise.withResolvers<void>();
+  /**
+   * Resolves when the whole file was found undamaged. Rejects with ERR_STORE if it was not, or could not be read, or was closed before:
+   * then nothing is written any more, and the file is as it was when it was opened, with a longer log.
+   */
+  readonly checked: Promise<void>;
+  /** Why the check has ended the use of the database. */
+  #damage: DimensionerError | undefined;
   #isLost = false;
   #closing: Promise<void> | undefined;
 
@@ -44,20 +54,31 @@ export class SqliteDatabase implements Database {
     this.#thread = thread;
     this.#own = own;
     void thread.ended.then(() => this.#end());
+    this.checked = opened.uncheckedBytes === null ? Promise.resolve() : this.#check();
+    // Whoever does something that must not be done to a damaged file waits for it.
+    this.checked.catch(() => undefined);
   }
 
   /**
    * Opens the file, creates it if it is missing, and migrates its schema. Rejects with ERR_STORE: it is in use by
-   * another process, damaged, or made by a newer version, or the disk reports an error. It reads the whole file and has
-   * no time limit; an aborted signal ends it as soon as the disk answers.
+   * another process, damaged, or made by a newer version, or the disk reports an error. It reads the whole file, or
+   * leaves that to `checked`, and has no time limit; an aborted signal ends it as soon as the disk answers.
    */
   static async open(options: SqliteOptions, signal?: AbortSignal): Promise<SqliteDatabase> {
     const { file, migrations, mustExist = false, busyTimeoutMs = defaultBusyMs } = options;
+    const { besideFromBytes = defaultBesideFromBytes } = options;
     const thread = options.threads?.take() ?? new SqliteThread();
     const end = (): void => void thread.terminate();
     signal?.addEventListener("abort", end);
     try {
-      const own = await thread.open({ as: "own", file, migrations, mustExist, busyTimeoutMs });
+      const own = await thread.open({
+        as: "own",
+        file,
+        migrations,
+        mustExist,
+        busyTimeoutMs,
+        besideFromBytes,
+      });
       if (own.opened === null) {
         throw closedError(file);
       }
@@ -84,6 +105,9 @@ export class SqliteDatabase implements Database {
   }
 
   async transaction(statements: readonly Statement[]): Promise<readonly (readonly Row[])[]> {
+    if (this.#damage !== undefined) {
+      throw this.#damage;
+    }
     if (this.#closing !== undefined || this.#isLost) {
       throw closedError(this.#options.file);
     }
@@ -101,6 +125,34 @@ export class SqliteDatabase implements Database {
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
+  }
+
+  /** Reads the whole file in another thread, as long as it is open. Nothing has it open any more when this rejects. */
+  async #check(): Promise<void> {
+    const { file } = this.#options;
+    const thread = new SqliteThread();
+    const end = (): void => void thread.terminate();
+    void this.ended.then(end);
+    try {
+      const reader = await thread.open({ as: "check", file });
+      const [[row = {}] = []] = await reader.run([{ sql: checkStatement }]);
+      // Only the last one that closes the file moves the log into it.
+      await reader.close();
+      const said = String(Object.values(row)[0]);
+      if (said !== "ok") {
+        throw failureError(file, { reason: "damaged", message: said });
+      }
+      await this.#own.checked();
+    } catch (error) {
+      if (this.#closing === undefined) {
+        this.#damage = isDimensionerError(error) ? error : systemError(file, error);
+        this.#isLost = true;
+        await this.close();
+      }
+      await thread.terminate();
+      throw error;
+    }
+    end();
   }
 
   async #close(): Promise<void> {

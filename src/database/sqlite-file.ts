@@ -9,7 +9,7 @@ import type {
   TransactionRequest,
   TransactionResult,
 } from "./sqlite-messages.ts";
-import { openOwned, type OpenDatabase } from "./sqlite-open.ts";
+import { openOwned, type OpenDatabase, useChecked } from "./sqlite-open.ts";
 
 /** How many prepared statements are kept, which is more than the store has. */
 const mostPrepared = 200;
@@ -22,7 +22,7 @@ export class SqliteFile {
    * and everything would be lost at the end of the process.
    */
   isLost = false;
-  readonly #own: OpenDatabase;
+  #own: OpenDatabase;
   readonly #database: DatabaseSync;
   readonly #identity: string;
   readonly #prepared = new Map<string, StatementSync>();
@@ -32,7 +32,8 @@ export class SqliteFile {
     this.#database = own.database;
     this.#identity = this.#readIdentity();
     const version = own.database.prepare("SELECT sqlite_version() AS version").get()?.["version"];
-    this.opened = { schemaVersion, sqliteVersion: String(version), isShared: own.isShared };
+    const uncheckedBytes = own.unchecked?.bytes ?? null;
+    this.opened = { schemaVersion, sqliteVersion: String(version), isShared: own.isShared, uncheckedBytes };
   }
 
   static open(request: OwnRequest): SqliteFile | Failure {
@@ -57,9 +58,16 @@ export class SqliteFile {
       : fail(requests, failure);
   }
 
+  /** To be called when the file was checked. */
+  checked(): void {
+    useChecked(this.#own);
+    this.#own = { ...this.#own, unchecked: null };
+  }
+
   close(): void {
     try {
       this.#database.close();
+      this.#own.unchecked?.reader.close();
     } finally {
       this.#own.lock.release();
     }

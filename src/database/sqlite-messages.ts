@@ -10,6 +10,11 @@ export interface OwnRequest {
   readonly busyTimeoutMs: number;
   /** Whether a missing file is an error instead of a new database. */
   readonly mustExist: boolean;
+  /**
+   * From which size on a file with the newest schema is not checked before it is used: its log stays out of it until `checked`.
+   * Infinity: each file is checked first.
+   */
+  readonly besideFromBytes: number;
 }
 
 /** How a program opens a database that it does not own. */
@@ -17,12 +22,16 @@ export interface ToolRequest {
   /**
    * `read`: changes nothing, neither in the file nor beside it, as long as its log is empty. `write`: writes while its
    * owner may be writing too. `build`: fills one that nobody uses yet, in a single transaction that the caller ends. `lock`:
-   * only prevents all others from opening it. `temporary`: a private one, on the disk when it is large.
+   * only prevents all others from opening it. `temporary`: a private one, on the disk when it is large. `check`: reads all of it while
+   * its owner writes.
    */
-  readonly as: "build" | "lock" | "read" | "temporary" | "write";
+  readonly as: "build" | "check" | "lock" | "read" | "temporary" | "write";
   /** The database's file; for a temporary one its name in errors. */
   readonly file: string;
 }
+
+/** How a database is checked: its pages, and the rows in them. The row of the answer is "ok", or says what is wrong. */
+export const checkStatement = "PRAGMA quick_check(1)";
 
 /** One transaction. */
 export interface TransactionRequest {
@@ -30,11 +39,15 @@ export interface TransactionRequest {
   readonly statements: readonly Statement[];
 }
 
-/** What the thread is to do with one of its databases: to open it, to run a transaction, or to close it. Each has an answer with its `id`. */
+/**
+ * What the thread is to do with one of its databases: to open it, to run a transaction, to use it as one that was checked, or to close it.
+ * Each has an answer with its `id`.
+ */
 export type ThreadRequest = { readonly id: number; readonly database: number } & ThreadTask;
 export type ThreadTask =
   | { readonly open: OwnRequest | ToolRequest }
   | { readonly statements: readonly Statement[] }
+  | { readonly checked: true }
   | { readonly close: true };
 
 /** Why a database could not be opened, or a transaction failed. */
@@ -57,6 +70,8 @@ export interface Opened {
   readonly sqliteVersion: string;
   /** Whether other processes can read the database while it is open. */
   readonly isShared: boolean;
+  /** The size of a file that has still to be checked; null for one that was. */
+  readonly uncheckedBytes: number | null;
 }
 
 export type TransactionResult =

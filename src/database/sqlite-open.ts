@@ -4,17 +4,28 @@ import { DatabaseSync } from "node:sqlite";
 import type { Migrations } from "./database.ts";
 import { describeOpenFailure, resultCodeOf, resultCodes } from "./sqlite-errors.ts";
 import { readLog } from "./sqlite-log.ts";
-import type { Failure, OwnRequest } from "./sqlite-messages.ts";
+import { checkStatement, type Failure, type OwnRequest } from "./sqlite-messages.ts";
 
-/** A database that this process owns, checked and with the newest schema. */
+/** A database that this process owns, with the newest schema. */
 export interface OpenDatabase {
   readonly database: DatabaseSync;
+  /** Null for a database that was checked. */
+  readonly unchecked: UncheckedFile | null;
   readonly lock: SqliteLock;
   /** Without symbolic links. */
   readonly path: string;
   readonly isShared: boolean;
 }
 
+/** A file that is used before it was checked: nothing is written to it until then, only to its log. */
+export interface UncheckedFile {
+  readonly bytes: number;
+  /** The last connection that is closed would move the log into the file, unless it can only read. */
+  readonly reader: DatabaseSync;
+}
+
+/** After how many pages SQLite moves its log into the file, by default. */
+const logPages = 1_000;
 /** A log that was longer, while a long reading kept it from being emptied, is cut to this. */
 const logBytes = 64 * 1024 * 1024;
 
@@ -29,11 +40,13 @@ const sharedMemoryFailures: ReadonlySet<number> = new Set([
 interface Inspection {
   readonly damage: string | undefined;
   readonly schemaVersion: number;
+  /** Null for a file of which all was read. */
+  readonly unchecked: UncheckedFile | null;
 }
 
 /**
  * Opens the file, creates it if it is missing, checks it and migrates its schema. A file with a problem stays
- * unchanged.
+ * unchanged. A large one is left to be checked while it is used.
  */
 export function openOwned(request: OwnRequest): OpenDatabase | Failure {
   let lock: SqliteLock | undefined;
@@ -75,7 +88,7 @@ function makeFolder({ file, mustExist }: OwnRequest): void {
 function openLocked(
   path: string,
   request: OwnRequest,
-): Pick<OpenDatabase, "database" | "isShared"> | Failure {
+): Pick<OpenDatabase, "database" | "isShared" | "unchecked"> | Failure {
   const bytes = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   if (bytes === 0 && request.mustExist) {
     return { reason: "replaced" };
@@ -88,25 +101,38 @@ function openLocked(
     return { reason: "damaged", message: "the file is missing or empty, and its write-ahead log is not" };
   }
   const { migrations } = request;
-  const looked = bytes > 0 ? inspectReadOnly(path, request) : undefined;
-  const failure = looked && refuse(looked, migrations.length);
-  if (failure !== undefined) {
-    return failure;
-  }
-  const opened = openForWriting(path, request);
+  const looked = bytes > 0 ? inspectReadOnly(path, bytes, request) : undefined;
+  const unchecked = looked?.unchecked ?? null;
+  let database: DatabaseSync | undefined;
   try {
-    const found = looked ?? inspect(opened.database);
+    const failure = looked && refuse(looked, migrations.length);
+    if (failure !== undefined) {
+      return failure;
+    }
+    const opened = openForWriting(path, request);
+    database = opened.database;
+    const found = looked ?? inspect(database);
     const refused = refuse(found, migrations.length);
     if (refused !== undefined) {
-      opened.database.close();
+      database.close();
       return refused;
     }
-    migrate(opened.database, found.schemaVersion, migrations);
-    return opened;
+    if (unchecked !== null) {
+      database.exec("PRAGMA wal_autocheckpoint = 0");
+    }
+    migrate(database, found.schemaVersion, migrations);
+    return { ...opened, unchecked };
   } catch (error) {
-    opened.database.close();
+    database?.close();
+    unchecked?.reader.close();
     throw error;
   }
+}
+
+/** Lets the log of a database be moved into its file, which was checked. */
+export function useChecked({ database, unchecked }: Pick<OpenDatabase, "database" | "unchecked">): void {
+  unchecked?.reader.close();
+  database.exec(`PRAGMA wal_autocheckpoint = ${logPages}`);
 }
 
 /**
@@ -114,11 +140,20 @@ function openLocked(
  * damaged file. Undefined if a read-only connection is not possible: where no memory can be shared, or a first start
  * was interrupted.
  */
-function inspectReadOnly(path: string, { busyTimeoutMs }: OwnRequest): Inspection | undefined {
+function inspectReadOnly(
+  path: string,
+  bytes: number,
+  { busyTimeoutMs, besideFromBytes, migrations }: OwnRequest,
+): Inspection | undefined {
   let database: DatabaseSync | undefined;
+  let isKept = false;
   try {
     database = new DatabaseSync(path, { readOnly: true, timeout: busyTimeoutMs });
-    return inspect(database);
+    // A change of the schema writes to all of the file.
+    isKept = bytes >= besideFromBytes && versionOf(database) === migrations.length;
+    return isKept
+      ? { damage: undefined, schemaVersion: migrations.length, unchecked: { bytes, reader: database } }
+      : inspect(database);
   } catch (error) {
     const resultCode = resultCodeOf(error);
     if (resultCode === resultCodes.corrupt || resultCode === resultCodes.notADatabase) {
@@ -126,19 +161,29 @@ function inspectReadOnly(path: string, { busyTimeoutMs }: OwnRequest): Inspectio
     }
     return undefined;
   } finally {
-    database?.close();
+    if (!isKept) {
+      database?.close();
+    }
   }
 }
 
 function inspect(database: DatabaseSync): Inspection {
-  const said = String(firstValue(database, "PRAGMA quick_check(1)"));
+  const said = String(firstValue(database, checkStatement));
   return {
     damage: said === "ok" ? undefined : said,
-    schemaVersion: Number(firstValue(database, "PRAGMA user_version")),
+    schemaVersion: versionOf(database),
+    unchecked: null,
   };
 }
 
-function refuse({ damage, schemaVersion }: Inspection, known: number): Failure | undefined {
+function versionOf(database: DatabaseSync): number {
+  return Number(firstValue(database, "PRAGMA user_version"));
+}
+
+function refuse(
+  { damage, schemaVersion }: Omit<Inspection, "unchecked">,
+  known: number,
+): Failure | undefined {
   if (damage !== undefined) {
     return { reason: "damaged", message: damage };
   }

@@ -64,16 +64,19 @@ function serveDatabase(
         transactions.map(({ id }) => ({ id, failure: { reason: "closed" } as const }))),
     );
   }
+  for (const { id } of requests.filter((one) => "checked" in one)) {
+    answers.push(answerTo(id, () => file instanceof SqliteFile && file.checked()));
+  }
   for (const { id } of requests.filter((one) => "close" in one)) {
     files.delete(database);
-    answers.push(close(id, file));
+    answers.push(answerTo(id, () => file?.close()));
   }
   return answers;
 }
 
-function close(id: number, file: SqliteFile | ToolFile | undefined): ThreadAnswer {
+function answerTo(id: number, act: () => unknown): ThreadAnswer {
   try {
-    file?.close();
+    act();
     return { id, rows: [] };
   } catch (error) {
     return { id, failure: describeFailure(error) };

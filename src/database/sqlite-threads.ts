@@ -20,6 +20,8 @@ export interface ThreadDatabase {
   readonly opened: Opened | null;
   /** Runs one transaction. Rejects with ERR_STORE, also if there is no answer within this time. */
   run(statements: readonly Statement[], withinMs?: number): Promise<Rows>;
+  /** To be called when a database that was opened unchecked was checked. Rejects with ERR_STORE. */
+  checked(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -73,6 +75,9 @@ export class SqliteThread {
       run: async (statements, withinMs) => {
         const done = await ask({ statements }, withinMs);
         return "rows" in done ? done.rows : [];
+      },
+      checked: async () => {
+        await ask({ checked: true });
       },
       close: async () => {
         await ask({ close: true });

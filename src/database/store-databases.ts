@@ -1,4 +1,6 @@
 import { randomUUID } from "node:crypto";
+import { stat } from "node:fs/promises";
+import { type DimensionerError, isDimensionerError } from "../errors/dimensioner-error.ts";
 import { settledWithin } from "../time/settled-within.ts";
 import { type DatabaseLocation, databaseName, databaseText } from "./database-location.ts";
 import type { Database, Row, Statement } from "./database.ts";
@@ -25,14 +27,27 @@ export interface DatabaseLease {
   readonly worker: Worker;
   /** The log of the store, shared by all users in this process. */
   readonly log: LogTable;
+  /** The check of a large file, which goes on while it is used; null if all of it was checked before, and for a server's database. */
+  readonly check: DatabaseCheck | null;
   /** Resolves within a few seconds, also when the disk hangs; may be called twice. */
   release(): Promise<void>;
+}
+
+/** The check of a database that is used before it has ended. */
+export interface DatabaseCheck {
+  readonly bytes: number;
+  /**
+   * Resolves when the whole file was found undamaged; rejects with ERR_STORE otherwise, and then nothing can be stored any more. What a
+   * damaged database must not be believed waits for it: what is to be deleted or moved away.
+   */
+  readonly ended: Promise<void>;
 }
 
 /** A database of either kind, as it is open in this process. */
 interface OpenDatabase extends Database {
   readonly worker: Worker;
   readonly log: LogTable;
+  readonly check: DatabaseCheck | null;
   /** Resolves when nothing of the database is open any more, which can be later than its `close`. */
   ended(): Promise<void>;
 }
@@ -50,6 +65,8 @@ interface StoreDatabasesOptions extends Omit<StoreDatabaseOptions, "file"> {
   readonly openWithinMs?: number;
   /** How long a database stays open that was opened when all users had given up. */
   readonly keepMs?: number;
+  /** Called when a large file is used while it is checked. */
+  readonly onCheck?: (file: string, check: DatabaseCheck) => void;
   readonly postgres?: OptionsOfPostgres;
 }
 
@@ -62,15 +79,19 @@ export class StoreDatabases {
   readonly #postgresOptions: OptionsOfPostgres;
   readonly #openWithinMs: number;
   readonly #keepMs: number;
+  readonly #onCheck: (file: string, check: DatabaseCheck) => void;
   readonly #open = new Map<string, Shared>();
   /** Databases that are being closed, until nothing of them is open any more. */
   readonly #closing = new Map<string, Promise<void>>();
+  /** Files in which damage was found: the next time they are checked before they are used. */
+  readonly #damaged = new Set<string>();
   /** Which worker this process is on each PostgreSQL database, for as long as it runs. */
   readonly #workerIds = new Map<string, string>();
 
   constructor({
     openWithinMs = defaultOpenMs,
     keepMs = defaultKeepMs,
+    onCheck = () => undefined,
     postgres = {},
     ...options
   }: StoreDatabasesOptions = {}) {
@@ -78,6 +99,7 @@ export class StoreDatabases {
     this.#postgresOptions = postgres;
     this.#openWithinMs = openWithinMs;
     this.#keepMs = keepMs;
+    this.#onCheck = onCheck;
   }
 
   /** Opens the database; creates the file and its folder, or the tables, if they are missing. Rejects with ERR_STORE. */
@@ -95,7 +117,8 @@ export class StoreDatabases {
       let released: Promise<void> | undefined;
       const release = (): Promise<void> => (released ??= this.#leave(key, shared));
       const { arrivals } = shared;
-      return { database, arrivals, worker: database.worker, log: database.log, release };
+      const { worker, log, check } = database;
+      return { database, arrivals, worker, log, check, release };
     } catch (error) {
       await this.#leave(key, shared);
       throw error;
@@ -113,13 +136,33 @@ export class StoreDatabases {
     // A deploy closes the old node and opens the new one at once.
     await this.#closing.get(key);
     if (location.kind === "file") {
-      return StoreDatabase.open({ ...this.#fileOptions, file: key });
+      return this.#openFile(key);
     }
     // The nodes of the deploy before have left jobs and records in its name, and some records wait in the memory.
     const workerId = this.#workerIds.get(key) ?? randomUUID();
     this.#workerIds.set(key, workerId);
     const { kind: _kind, ...place } = location;
     return SharedDatabase.open({ ...this.#postgresOptions, ...place, workerId });
+  }
+
+  async #openFile(file: string): Promise<OpenDatabase> {
+    const besideFromBytes = this.#damaged.has(file) ? Infinity : this.#fileOptions.besideFromBytes;
+    const database = await StoreDatabase.open({
+      ...this.#fileOptions,
+      ...(besideFromBytes === undefined ? {} : { besideFromBytes }),
+      file,
+    });
+    this.#damaged.delete(file);
+    const { check } = database;
+    if (check !== null) {
+      check.ended.catch((error: unknown) => {
+        if (isDamaged(error)) {
+          this.#damaged.add(file);
+        }
+      });
+      this.#onCheck(file, check);
+    }
+    return database;
   }
 
   /** Who gives up comes again after a while. */
@@ -171,12 +214,15 @@ export class StoreDatabase implements Database {
   readonly #closing = new AbortController();
   #current: SqliteDatabase;
   #reopening: Promise<SqliteDatabase> | undefined;
+  /** The damage that was found, and the file as it was then: until it is another one, it is not read again. */
+  #refused: { readonly error: DimensionerError; readonly state: Promise<string> } | undefined;
 
   private constructor(options: StoreDatabaseOptions, current: SqliteDatabase, storeId: string) {
     this.#options = options;
     this.#current = current;
     this.storeId = storeId;
     this.log = new LogTable(this, storeId, storeId);
+    current.checked.catch((error: unknown) => this.#refuse(error));
   }
 
   /** Opens the file and makes it where it is missing. Rejects with ERR_STORE; has no time limit. */
@@ -187,6 +233,11 @@ export class StoreDatabase implements Database {
 
   get opened(): SqliteDatabase["opened"] {
     return this.#current.opened;
+  }
+
+  get check(): DatabaseCheck | null {
+    const { opened, checked } = this.#current;
+    return opened.uncheckedBytes === null ? null : { bytes: opened.uncheckedBytes, ended: checked };
   }
 
   /** A file has one owner, and its jobs and packages belong to whichever process that is. */
@@ -218,6 +269,9 @@ export class StoreDatabase implements Database {
       this.#reopening = undefined;
     });
     const { file, answerWithinMs = defaultAnswerMs } = this.#options;
+    if (this.#refused !== undefined && (await stateOf(file)) === (await this.#refused.state)) {
+      throw this.#refused.error;
+    }
     const reopening = this.#reopening;
     if (!(await settledWithin(reopening, answerWithinMs))) {
       throw unansweredError(file, answerWithinMs);
@@ -229,7 +283,16 @@ export class StoreDatabase implements Database {
   async #reopen(): Promise<SqliteDatabase> {
     const { signal } = this.#closing;
     await this.#current.ended;
-    const { database, storeId } = await openIdentified(this.#options, true, signal);
+    let opened: Identified;
+    try {
+      // What was lost or damaged is checked before it is used again.
+      opened = await openIdentified({ ...this.#options, besideFromBytes: Infinity }, true, signal);
+    } catch (error) {
+      this.#refuse(error);
+      throw error;
+    }
+    const { database, storeId } = opened;
+    this.#refused = undefined;
     this.#current = database;
     if (signal.aborted || storeId !== this.storeId) {
       await database.close();
@@ -238,6 +301,26 @@ export class StoreDatabase implements Database {
       throw failureError(this.#options.file, { reason: "replaced" });
     }
     return database;
+  }
+
+  #refuse(error: unknown): void {
+    if (isDamaged(error)) {
+      this.#refused = { error, state: stateOf(this.#options.file) };
+    }
+  }
+}
+
+function isDamaged(error: unknown): error is DimensionerError {
+  return isDimensionerError(error) && error.sentence === "storeDamaged";
+}
+
+/** Changes with each change of a file. */
+async function stateOf(file: string): Promise<string> {
+  try {
+    const { ino, size, mtimeNs } = await stat(file, { bigint: true });
+    return `${ino} ${size} ${mtimeNs}`;
+  } catch (error) {
+    return String(error);
   }
 }
 
@@ -277,6 +360,8 @@ export class SharedDatabase implements Database {
   readonly storeId: string;
   readonly worker: WorkerLease;
   readonly log: LogTable;
+  /** A server checks its files itself. */
+  readonly check = null;
   readonly #database: PostgresDatabase;
   #closing: Promise<void> | undefined;
 

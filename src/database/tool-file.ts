@@ -102,6 +102,8 @@ export class ToolFile {
         return opened(new DatabaseSync(""));
       case "build":
         return opened(openToBuild(file));
+      case "check":
+        return opened(new DatabaseSync(file, { readOnly: true, timeout: busyTimeoutMs }));
       case "write":
         statSync(file);
         return opened(new DatabaseSync(file, { timeout: busyTimeoutMs }));

@@ -61,8 +61,15 @@ import {
 
 interface Shared {
   readonly files: StoreFiles;
-  readonly opened: Promise<{ archive: Archive; findings: OpeningFindings }>;
+  readonly opened: Promise<OpenedArchive>;
   users: number;
+}
+
+interface OpenedArchive {
+  readonly archive: Archive;
+  readonly findings: OpeningFindings;
+  /** See `ArchiveUse.later`. */
+  readonly later: Promise<OpeningFindings> | null;
 }
 
 /** The use of an archive by one node; the last one that is released closes it. */
@@ -70,6 +77,8 @@ export interface ArchiveUse {
   readonly archive: Archive;
   /** What needs attention; nothing if another user has opened the archive. */
   readonly findings: OpeningFindings;
+  /** What else needs attention, once a large database was checked; null if it was before. It may never settle, and never rejects. */
+  readonly later: Promise<OpeningFindings> | null;
   release(): Promise<void>;
 }
 
@@ -117,11 +126,12 @@ export class Archives {
     const shared = before ?? this.#begin(store);
     shared.users += 1;
     try {
-      const { archive, findings } = await shared.opened;
+      const { archive, findings, later } = await shared.opened;
       let isReleased = false;
       return {
         archive,
         findings: before === undefined ? findings : nothing,
+        later: before === undefined ? later : null,
         release: async () => {
           if (!isReleased) {
             isReleased = true;
@@ -152,7 +162,7 @@ export class Archives {
     return shared;
   }
 
-  async #openArchive(store: Store): Promise<{ archive: Archive; findings: OpeningFindings }> {
+  async #openArchive(store: Store): Promise<OpenedArchive> {
     const { files, location } = store;
     if ("problem" in files) {
       throw files.problem;
@@ -349,7 +359,7 @@ export class Archive {
       /** See TransactionFinder. */
       readonly settleMs?: number | undefined;
     },
-  ): Promise<{ archive: Archive; findings: OpeningFindings }> {
+  ): Promise<OpenedArchive> {
     const { folder, disk, place, staged, mounted } = packages;
     const { database, worker, arrivals, log } = lease;
     const index = new PackageIndex(database);
@@ -393,14 +403,26 @@ export class Archive {
         ? new Set([...open.map(({ id }) => id), ...unfinished.damaged])
         : // Another worker may have taken a job while the database was closed, and not its folder yet.
           await earlier.open(await work.list());
-      const movedAside = await tidyWork(work, earlier, own);
-      if (!worker.isAlone) {
-        movedAside.push(...(await tidyEndedWorkers(work, earlier)));
-      }
-      const removeEnded = (): Promise<boolean> =>
-        earlier.removeEnded(keepEndedDays, async (job, items) => await isSaved(store, job, items));
-      archive.#removal = new HourlyRemoval(removeEnded, await removeEnded());
-      return { archive, findings: { movedAside, damagedJobs: unfinished.damaged, unknownMedia: null } };
+      // The folders that are there before anything is accepted.
+      const left = (await work.list()).filter((name) => !own.has(name));
+      const tidy = async (): Promise<string[]> => {
+        const movedAside = await tidyWork(work, earlier, left);
+        if (!worker.isAlone) {
+          movedAside.push(...(await tidyEndedWorkers(work, earlier)));
+        }
+        const removeEnded = (): Promise<boolean> =>
+          earlier.removeEnded(keepEndedDays, async (job, items) => await isSaved(store, job, items));
+        archive.#removal = new HourlyRemoval(removeEnded, await removeEnded());
+        return movedAside;
+      };
+      const { check } = lease;
+      const damagedJobs = unfinished.damaged;
+      return {
+        archive,
+        findings: { ...nothing, movedAside: check === null ? await tidy() : [], damagedJobs },
+        // What a damaged database does not know any more must not be moved away or removed for it.
+        later: check && archive.#tidyLater(check.ended, tidy),
+      };
     } catch (error) {
       throw asFileError(error, join(folder, stateFolderName), folder);
     }
@@ -590,6 +612,20 @@ export class Archive {
       await this.#abandoned.giveBack(early.map(({ id }) => id));
     }
     return { count: taken.length, mayHaveMore: taken.length === most, damagedJobs: damaged };
+  }
+
+  async #tidyLater(checked: Promise<void>, tidy: () => Promise<string[]>): Promise<OpeningFindings> {
+    try {
+      await checked;
+      if (!this.#stopping.signal.aborted) {
+        const tidied = tidy();
+        this.track(tidied);
+        return { ...nothing, movedAside: await tidied };
+      }
+    } catch {
+      // Whoever uses the database hears of its damage, and what could not be tidied up is by the next start.
+    }
+    return nothing;
   }
 
   /** What the tidying of the bucket has found; see `OpeningFindings.unknownMedia`. It is said once. */

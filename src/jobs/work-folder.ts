@@ -507,8 +507,10 @@ export async function tidyEndedWorkers(work: WorkFolders, earlier: EarlierJobs):
   const movedAside: string[] = [];
   for (const worker of await earlier.endedWorkers(await work.workers())) {
     const other = work.ofWorker(worker);
-    const open = await earlier.open(await other.list());
-    movedAside.push(...(await tidyWork(other, earlier, open, dayMs)));
+    const names = await other.list();
+    const open = await earlier.open(names);
+    const left = names.filter((name) => !open.has(name));
+    movedAside.push(...(await tidyWork(other, earlier, left, dayMs)));
     await other.removeRoot();
   }
   return movedAside;
@@ -516,16 +518,15 @@ export async function tidyEndedWorkers(work: WorkFolders, earlier: EarlierJobs):
 
 /**
  * Removes the work folders of jobs that have ended, and moves aside those of unknown jobs and those with media that are
- * nowhere else. Returns where these are. `open` has the ids of the jobs whose folders are still needed. A folder without a job that is
- * younger than `keepMs` stays.
+ * nowhere else. Returns where these are. `names` are the folders that no open job has. A folder without a job that is younger than
+ * `keepMs` stays.
  */
 export async function tidyWork(
   work: WorkFolders,
   earlier: EarlierJobs,
-  open: ReadonlySet<string>,
+  names: readonly string[],
   keepMs = 0,
 ): Promise<string[]> {
-  const names = (await work.list()).filter((name) => !open.has(name));
   const ended = await earlier.withoutMedia(names);
   const movedAside: string[] = [];
   for (const name of names) {

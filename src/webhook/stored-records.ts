@@ -8,7 +8,7 @@ import type { PostedRecord, Received } from "./posted-record.ts";
 import type { Room } from "./room.ts";
 
 /** What records use of a store's database. */
-type StoreLease = Omit<DatabaseLease, "log">;
+type StoreLease = Omit<DatabaseLease, "check" | "log">;
 
 /** What one node needs of its store, and what it is told about it. */
 export interface StoreUse {

@@ -25,6 +25,7 @@ export class MemoryDatabases {
       worker: { id: storeId, isAlone: true },
       arrivals: new RecordArrivals(),
       log: new LogTable(database, storeId, storeId),
+      check: null,
       database,
       release: async () => undefined,
     };

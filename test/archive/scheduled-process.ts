@@ -72,7 +72,7 @@ export async function openScheduled(options: ProcessOptions) {
   const arrivals = new RecordArrivals();
   const { worker = { id: "store", isAlone: true } } = options;
   const log = new LogTable(database, "store", worker.id);
-  const lease = { database, arrivals, worker, log, release: async () => undefined };
+  const lease = { database, arrivals, worker, log, check: null, release: async () => undefined };
   const disk = scheduledDisk(scheduler, simulated);
   const settle = settleMs === undefined ? {} : { settleMs };
   const packages =

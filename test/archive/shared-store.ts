@@ -24,6 +24,7 @@ export async function openSharedStore(
     worker,
     log: new LogTable(used, database.storeId, worker.id),
     arrivals: new RecordArrivals(),
+    check: null,
     release: () => database.close(),
   };
   return {

@@ -123,8 +123,15 @@ async function sharedDatabase(): Promise<TestDatabase> {
       // No lease is renewed after a test has ended it, and one that is closed has ended its own, however long that takes.
       const leases = { leaseSeconds: 3_600, closedLeaseSeconds: 0, closeWithinMs: 60_000 };
       const database = await SharedDatabase.open({ ...leases, ...options });
-      const { worker, log } = database;
-      const lease = { database, worker, log, arrivals: new RecordArrivals(), release: async () => undefined };
+      const { worker, log, check } = database;
+      const lease = {
+        database,
+        worker,
+        log,
+        check,
+        arrivals: new RecordArrivals(),
+        release: async () => undefined,
+      };
       return {
         store: new Store(location, files, { open: async () => lease }),
         query: async (sql) => (await database.transaction([{ sql }]))[0] ?? [],

@@ -100,7 +100,14 @@ async function fill(database: SqliteDatabase): Promise<void> {
   // Until then its thread has the file.
   await database.ended;
   rmSync(join(dirname(file), "filler"));
-  const again = SqliteFile.open({ as: "own", file, migrations, busyTimeoutMs: 0, mustExist: true });
+  const again = SqliteFile.open({
+    as: "own",
+    file,
+    migrations,
+    busyTimeoutMs: 0,
+    mustExist: true,
+    besideFromBytes: Infinity,
+  });
   if ("reason" in again) {
     throw new Error(again.reason);
   }

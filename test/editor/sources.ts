@@ -88,6 +88,8 @@ export const logged = new Set(
     "cutNotKept",
     "evidencePage",
     "evidencePageOff",
+    "checkingDatabase",
+    "checkedDatabase",
     "heldUp",
     "keptAside",
     "movedAside",

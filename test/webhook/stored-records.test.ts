@@ -89,7 +89,7 @@ describe("a webhook's records in a store", () => {
   let file: string;
   let worker: Worker;
   /** Opens the database; counts who has it. */
-  let lease: () => Promise<Omit<DatabaseLease, "log">>;
+  let lease: () => Promise<Omit<DatabaseLease, "check" | "log">>;
 
   /** One life of a node; resolves when what was left over has been handed on. */
   async function start(runId: string): Promise<LeftOver> {

@@ -193,6 +193,7 @@ export class ArchiveSession {
     const runner = new JobRunner(lease.archive, { ...this.#options, concurrency: most });
     this.#runner = runner;
     onFindings(lease.findings);
+    void lease.later?.then((findings) => this.#closing.signal.aborted || onFindings(findings));
     if (!this.#closing.signal.aborted) {
       this.#resumeAll(runner, most, 0).catch(onResumeError);
       if (lease.archive.mayBeAway) {

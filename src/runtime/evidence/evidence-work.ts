@@ -153,6 +153,8 @@ export async function prune(
 ): Promise<PruneResult> {
   // A folder that is not there, or hangs, is found before a thread is started.
   await request.openFiles();
+  // Nothing is deleted for what a damaged index says.
+  await request.lease.check?.ended;
   const { files, location: database, limit: most } = request;
   const before = Date.now() - olderThan * dayMs;
   const { first, ...report } = await runInThread(

@@ -162,6 +162,8 @@ export const statusTexts = {
   noWebServer: "httpNodeRoot is disabled",
   evidencePage: "The evidence page is served at __path__.",
   evidencePageOff: "The evidence page is not served: __problem__",
+  checkingDatabase: "The database __path__ (__size__) is being checked while the flows run.",
+  checkedDatabase: "The database __path__ was checked in __seconds__ s and is undamaged.",
   receivingScan: "receiving a scan",
   nothingRead: "nothing was read",
   duplicates: "duplicates dropped: __count__",
