@@ -1,4 +1,8 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
 const hourMs = 3_600_000;
+/** Each step is followed by a pause of so many times its own duration, and of at least so many milliseconds, for those who wait. */
+const [pauseTimes, shortestPauseMs] = [4, 20];
 
 /**
  * Removes what is old from a database: each hour, because a process may run for months. `remove` removes some rows, so that
@@ -7,7 +11,7 @@ const hourMs = 3_600_000;
 export class HourlyRemoval {
   readonly #remove: () => Promise<boolean>;
   readonly #timer: NodeJS.Timeout;
-  #isStopped = false;
+  readonly #stopping = new AbortController();
   #running: Promise<void>;
 
   /** `hasMore`: whether it has to go on at once, with what the caller has left. */
@@ -21,7 +25,7 @@ export class HourlyRemoval {
 
   /** Resolves when nothing runs any more. */
   async stop(): Promise<void> {
-    this.#isStopped = true;
+    this.#stopping.abort();
     clearInterval(this.#timer);
     await this.#running;
   }
@@ -29,8 +33,14 @@ export class HourlyRemoval {
   /** What cannot be removed now is removed by a later run: while the database fails, those who use it say so. */
   async #run(): Promise<void> {
     try {
-      while (!this.#isStopped && (await this.#remove())) {
-        // The next ones.
+      const { signal } = this.#stopping;
+      for (;;) {
+        const begunMs = performance.now();
+        if (signal.aborted || !(await this.#remove())) {
+          return;
+        }
+        const pauseMs = Math.max(shortestPauseMs, pauseTimes * (performance.now() - begunMs));
+        await sleep(pauseMs, undefined, { signal, ref: false });
       }
     } catch {
       // Nothing was lost.

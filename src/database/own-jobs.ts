@@ -22,7 +22,7 @@ export const jobStates = {
   collecting: "Its media are being downloaded, or waited for.",
   sealing: "Nothing is added any more: the manifest is written, and the package gets its name.",
   archived: "The package is under its final name.",
-  reported: "The message about the package has left the node. The job has ended.",
+  reported: "The message about the package has left the node. The job has ended, and its row goes.",
   failed: "The job has ended in an error.",
 } as const satisfies Readonly<Record<string, string>>;
 
@@ -48,7 +48,7 @@ export const openToParts: readonly JobState[] = ["accepted", "collecting"];
 export const unfinished: readonly JobState[] = ["accepted", "collecting", "sealing", "archived"];
 
 /** The states of a job that has ended. */
-export const endStates: readonly JobState[] = ["reported", "failed"];
+const endStates: readonly JobState[] = ["reported", "failed"];
 
 /** A list of states in SQL. */
 export function listOf(states: readonly JobState[]): string {
@@ -60,6 +60,9 @@ export function listOf(states: readonly JobState[]): string {
  * reads the whole table otherwise.
  */
 export const isOpen = `state NOT IN (${listOf(endStates)})`;
+
+/** The condition for jobs that have ended. Only with these words does SQLite use their index. */
+export const hasEnded = `state IN (${listOf(endStates)})`;
 
 /** A job that a worker has. */
 export type OwnJob = readonly [jobId: string, workerId: string];
@@ -105,12 +108,17 @@ export class OwnJobs {
 
   /**
    * Rejects with ERR_STORE, and with ERR_CANCELLED (`cancelledTaken`) if another worker has the job. A job that the database does not
-   * know any more has ended.
+   * know any more has ended. `instead`: statements that return rows if they have done it otherwise.
    */
-  async moveTo(id: string, state: JobState, also: Readonly<Record<string, SqlValue>> = {}): Promise<void> {
-    const [moved = []] = await this.#database.transaction([this.move(id, state, { also })]);
+  async moveTo(
+    id: string,
+    state: JobState,
+    also: Readonly<Record<string, SqlValue>> = {},
+    instead: readonly Statement[] = [],
+  ): Promise<void> {
+    const moved = await this.#database.transaction([...instead, this.move(id, state, { also })]);
     try {
-      await this.isChanged(id, moved);
+      await this.isChanged(id, moved.flat());
     } catch (error) {
       if (!(isUnknown(error) && endStates.includes(state))) {
         throw error;

@@ -14,6 +14,11 @@ import { openOwned, type OpenDatabase, useChecked } from "./sqlite-open.ts";
 /** How many prepared statements are kept, which is more than the store has. */
 const mostPrepared = 200;
 
+/** A tenth of the file, and at least so many pages, may be free: it will need them again. */
+const [freeShare, leastFreePages] = [0.1, 1_024];
+/** Few enough for nobody to notice that they are moved. */
+const pagesAtOnce = 64;
+
 /** One SQLite database that this process owns. Others can read it. */
 export class SqliteFile {
   readonly opened: Opened;
@@ -26,6 +31,8 @@ export class SqliteFile {
   readonly #database: DatabaseSync;
   readonly #identity: string;
   readonly #prepared = new Map<string, StatementSync>();
+  /** Whether the file is being made smaller, until half as much of it is free. */
+  #isShrinking = false;
 
   private constructor(own: OpenDatabase, schemaVersion: number) {
     this.#own = own;
@@ -62,6 +69,29 @@ export class SqliteFile {
   checked(): void {
     useChecked(this.#own);
     this.#own = { ...this.#own, unchecked: null };
+  }
+
+  /**
+   * Gives some pages back to the disk, if many are free; returns whether there are more. To be called while nobody needs the database. The
+   * file of an earlier version stays as large as it is.
+   */
+  shrink(): boolean {
+    if (this.#own.unchecked !== null || this.isLost) {
+      return false;
+    }
+    const free = this.#pragma("freelist_count");
+    const most = Math.max(leastFreePages, this.#pragma("page_count") * freeShare);
+    if (free <= (this.#isShrinking ? most / 2 : most) || this.#pragma("auto_vacuum") === 0) {
+      if (this.#isShrinking) {
+        // The file ends where its last page is once the log was moved into it.
+        this.#database.exec("PRAGMA wal_checkpoint(PASSIVE)");
+      }
+      this.#isShrinking = false;
+      return false;
+    }
+    this.#isShrinking = true;
+    this.#database.exec(`PRAGMA incremental_vacuum(${pagesAtOnce})`);
+    return true;
   }
 
   close(): void {
@@ -125,6 +155,10 @@ export class SqliteFile {
     const statement = this.#database.prepare(sql);
     this.#prepared.set(sql, statement);
     return statement;
+  }
+
+  #pragma(name: string): number {
+    return Number(Object.values(this.#database.prepare(`PRAGMA ${name}`).get() ?? {})[0]);
   }
 
   #rollBack(): void {

@@ -210,6 +210,10 @@ function connect(path: string, { busyTimeoutMs }: OwnRequest, isShared: boolean)
     if (!isShared) {
       database.exec("PRAGMA locking_mode = EXCLUSIVE");
     }
+    if (firstValue(database, "PRAGMA page_count") === 0) {
+      // A new file gives back what it does not need any more: `SqliteFile.shrink`.
+      database.exec("PRAGMA auto_vacuum = INCREMENTAL");
+    }
     if (firstValue(database, "PRAGMA journal_mode = WAL") !== "wal") {
       database.close();
       return undefined;

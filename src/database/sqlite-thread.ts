@@ -14,13 +14,24 @@ import { ToolFile } from "./tool-file.ts";
  */
 const mostTogether = 200;
 
+/** After so long without a request, files are made smaller, in steps with such a pause between them. */
+const [idleMs, pauseMs] = [1_000, 50];
+
 if (!isMainThread && parentPort !== null) {
   serve(parentPort);
 }
 
 function serve(port: MessagePort): void {
   const files = new Map<number, SqliteFile | ToolFile>();
+  let idle: NodeJS.Timeout | undefined;
+  const shrink = (): void => {
+    if ([...files.values()].some(shrinks)) {
+      idle = setTimeout(shrink, pauseMs);
+    }
+  };
   port.on("message", (first: ThreadRequest) => {
+    clearTimeout(idle);
+    idle = setTimeout(shrink, idleMs);
     // Requests that arrived meanwhile share one commit, and so one sync of the disk.
     const requests = [first];
     while (requests.length < mostTogether) {
@@ -38,6 +49,16 @@ function serve(port: MessagePort): void {
       }),
     );
   });
+}
+
+/** Makes a file smaller, if that is useful; returns whether there is more to do. */
+function shrinks(file: SqliteFile | ToolFile): boolean {
+  try {
+    return file instanceof SqliteFile && file.shrink();
+  } catch {
+    // What keeps it from being made smaller, such as a full disk or another program, is told to those who write to it.
+    return false;
+  }
 }
 
 /** Whoever uses a database opens it first and closes it last. */

@@ -1,13 +1,19 @@
+import { join } from "node:path";
 import type { Database, Row, SqlValue, Statement } from "../database/database.ts";
 import { lostSha256 } from "../database/own-jobs.ts";
 import { listLimits, parseFields } from "../model/parse-json.ts";
 import { sha256Of } from "../model/sha256.ts";
 import type { MissingEvidence } from "../model/shapes.ts";
 import type { Period } from "../rules/periods.ts";
+import { manifestFileName } from "../vault/archive-disk.ts";
 import { type Intent, readIntent } from "../vault/packages/intent.ts";
+import type { Manifest } from "../vault/packages/manifest.ts";
 import { type Again, messageOf } from "../vault/packages/message-of-intent.ts";
+import { loadManifest } from "../vault/packages/package-files.ts";
 import { prunedOf } from "../vault/log/log-state.ts";
 import type { EvidenceSource } from "./packages.ts";
+
+type ReadSource = Pick<EvidenceSource, "database" | "files">;
 
 /** The records keep IDs in small letters, packages and jobs as they were given. */
 const sameTransaction = "lower(transaction_id) IN (r.transaction_id, r.legacy_id)";
@@ -15,8 +21,8 @@ const sameTransaction = "lower(transaction_id) IN (r.transaction_id, r.legacy_id
 /**
  * Lists what of a period has no complete package, the newest first: webhook records, by when they arrived, and archive
  * jobs, by when they were accepted; a package without the exact answer does not count for a job that had it, nor one without the
- * media that came with the message of a failed job. A job is in the database for 30 days after its end, a handled record for 90. What
- * was deleted because of its age is not missing.
+ * media that came with the message of a failed job. A failed job is in the database for 30 days after its end, a handled record for 90;
+ * what others have archived is read from their packages. What was deleted because of its age is not missing.
  * Rejects with ERR_FILE and ERR_STORE.
  */
 export async function listMissing(
@@ -28,7 +34,7 @@ export async function listMissing(
   for (const list of lists) {
     found.push(...(await firstMissing(source, list, period, limit)));
   }
-  return await completeAgain(source.database, newestOfEach(found).slice(0, limit));
+  return await completeAgain(source, newestOfEach(found).slice(0, limit));
 }
 
 const lists: readonly MissingList[] = [
@@ -40,6 +46,7 @@ const lists: readonly MissingList[] = [
     of: "jobs",
     by: "accepted_at",
     where: "state = 'failed'",
+    isArchived: hasArchivedMedia,
   },
   {
     select: incompletePackages,
@@ -87,27 +94,61 @@ function jobsWithoutPackage(values: readonly SqlValue[]): Statement {
   };
 }
 
-/**
- * No package makes up for media that came with the message of a failed job, unless it has them: the job that made it has media of the
- * same content then, and a later one stays in the database for longer than the failed one. Of a medium that the failed job has lost,
- * only its place in the message and its length are known.
- */
+/** No package makes up for media that came with the message of a failed job, unless it has them: `hasArchivedMedia` reads it. */
 function jobsWithMedia(values: readonly SqlValue[]): Statement {
-  const archiving = `SELECT job_id FROM jobs
-      WHERE lower(transaction_id) = lower(j.transaction_id) AND state IN ('archived', 'reported')
-    UNION ALL SELECT package_id FROM packages WHERE job_key = j.job_key
-    UNION ALL SELECT package_id FROM packages
-      WHERE job_key IN (SELECT job_key FROM packages WHERE measure_key = j.job_key)`;
   return {
     sql: `SELECT j.*, 1 AS has_message_media FROM jobs j
-      WHERE j.accepted_at >= ? AND j.accepted_at < ? AND j.state = 'failed' AND
-        (SELECT count(*) FROM job_media m WHERE m.job_id = j.job_id AND m.source = 'message' AND
-          (SELECT count(*) FROM (${archiving}) a JOIN job_media o ON o.job_id = a.job_id
-            WHERE o.sha256 <> '${lostSha256}' AND (o.sha256 = m.sha256 OR
-              (m.sha256 = '${lostSha256}' AND o.source = 'message' AND o.slot = m.slot AND o.bytes = m.bytes))) = 0) > 0
+      WHERE j.accepted_at >= ? AND j.accepted_at < ? AND j.state = 'failed'
+        AND (SELECT count(*) FROM job_media m WHERE m.job_id = j.job_id AND m.source = 'message') > 0
       ORDER BY j.accepted_at DESC, j.job_id DESC LIMIT ? OFFSET ?`,
     values,
   };
+}
+
+/**
+ * Whether the packages of its transaction or its measurement have all media of the message of a failed job. Of a medium that it has lost,
+ * only the name and the length are known.
+ */
+async function hasArchivedMedia(
+  source: ReadSource,
+  { job_id: id, job_key: key, transaction_id: transaction }: Row,
+) {
+  const [media = [], packages = []] = await source.database.transaction([
+    {
+      sql: "SELECT path, bytes, sha256 FROM job_media WHERE job_id = ? AND source = 'message'",
+      values: [id ?? null],
+    },
+    {
+      sql: `SELECT location, manifest_sha256 FROM packages WHERE lower(transaction_id) = lower(?)
+        UNION SELECT location, manifest_sha256 FROM packages WHERE job_key = ?
+        UNION SELECT location, manifest_sha256 FROM packages
+          WHERE job_key IN (SELECT job_key FROM packages WHERE measure_key = ?)`,
+      values: [transaction ?? null, key ?? null, key ?? null],
+    },
+  ]);
+  const items = (await manifestsOf(source, packages)).flatMap((manifest) => manifest.items);
+  return media.every(({ path, bytes, sha256 }) =>
+    items.some((item) =>
+      sha256 === lostSha256
+        ? item.source === "message" && item.path === path && item.bytes === Number(bytes)
+        : item.sha256 === sha256,
+    ),
+  );
+}
+
+/** Reads the manifests of packages as they were indexed; without those that are not there any more, or are damaged. */
+async function manifestsOf(
+  { files }: Pick<EvidenceSource, "files">,
+  rows: readonly Row[],
+): Promise<Manifest[]> {
+  const manifests: Manifest[] = [];
+  for (const row of rows) {
+    const found = await loadManifest(join(files.root, String(row["location"]), manifestFileName), files.disk);
+    if (typeof found === "object" && found.sha256 === row["manifest_sha256"]) {
+      manifests.push(found.manifest);
+    }
+  }
+  return manifests;
 }
 
 /** A supplement is complete by all that was asked for before it, so an earlier package does not complete it. */
@@ -247,6 +288,8 @@ export interface MissingList {
   readonly of: string;
   readonly by: string;
   readonly where?: string;
+  /** Whether what a row is of is archived after all, as only the packages say. */
+  readonly isArchived?: (source: ReadSource, row: Row) => Promise<boolean>;
 }
 
 /** What a row says, and the SHA-256 of the manifest of its package. */
@@ -266,20 +309,24 @@ const mostLookedAt = 5_000;
 
 /** Reads a list up to the limit, without what was deleted because of its age, of which there may be far more. */
 async function firstMissing(
-  { database }: Pick<EvidenceSource, "database">,
+  source: ReadSource,
   list: MissingList,
   { from, to }: Period,
   limit: number,
 ): Promise<readonly Found[]> {
+  const { database } = source;
   const missing: Found[] = [];
   let [before, skipped, size] = [to, 0, limit];
   for (;;) {
     const rows = await readPage(database, list, { from, to: before }, { size, skipped });
-    const listed = rows.flatMap((row): Listed[] => {
+    const listed: Listed[] = [];
+    for (const row of rows) {
       const found = list.read(row);
       const manifest = row["manifest_sha256"];
-      return found === null ? [] : [{ found, manifest: typeof manifest === "string" ? manifest : null }];
-    });
+      if (found !== null && (await list.isArchived?.(source, row)) !== true) {
+        listed.push({ found, manifest: typeof manifest === "string" ? manifest : null });
+      }
+    }
     missing.push(...(await withoutPruned({ database }, listed)));
     const last = rows.at(-1)?.[list.by];
     if (typeof last !== "string" || rows.length < size || missing.length >= limit) {
@@ -366,6 +413,7 @@ export interface EndedJob {
   readonly intent: Intent | undefined;
   /** The exact answer; null where there is none, or where the row is damaged. */
   readonly raw: string | null;
+  readonly acceptedAt: string;
   readonly transactionId: string | null;
   /** Whether its message brought media. */
   readonly hasMedia: boolean;
@@ -382,26 +430,39 @@ const mostReadAtOnce = 100;
  * Completes what was found: where a job of the transaction has failed, what that job was made from is archived again. A record says
  * less than the device's exact answer, and a package that was made from it would be called complete nevertheless.
  */
-async function completeAgain(
-  database: Pick<Database, "transaction">,
-  found: readonly Found[],
-): Promise<MissingEvidence[]> {
+async function completeAgain(source: ReadSource, found: readonly Found[]): Promise<MissingEvidence[]> {
   const completed: MissingEvidence[] = [];
   for (let at = 0; at < found.length; at += mostReadAtOnce) {
     const some = found.slice(at, at + mostReadAtOnce);
-    const jobs = await database.transaction(some.map(endedJobsOf));
-    completed.push(...some.map((one, index) => completeOne(one, (jobs[index] ?? []).map(readEnded))));
+    const jobs = await source.database.transaction(some.map(endedJobsOf));
+    for (const [index, one] of some.entries()) {
+      const ended = (jobs[index] ?? []).map(readEnded);
+      // Most transactions have no failed job.
+      const manifests = ended.some(({ hasFailed }) => hasFailed) ? await archivedOf(source, one) : [];
+      completed.push(completeOne(one, ended, manifests));
+    }
   }
   return completed;
 }
 
 function endedJobsOf({ ids: [id = "", otherId = id] }: Found): Statement {
   return {
-    sql: `SELECT j.state, j.intent, j.intent_sha256, j.transaction_id, ${hasMessageMedia} FROM jobs j
+    sql: `SELECT j.state, j.intent, j.intent_sha256, j.transaction_id, j.accepted_at, ${hasMessageMedia} FROM jobs j
       WHERE lower(j.transaction_id) IN (?, ?) AND j.state IN ('archived', 'reported', 'failed')
       ORDER BY j.accepted_at DESC, j.job_id DESC`,
     values: [id, otherId],
   };
+}
+
+/** The manifests of the packages of its transaction. */
+async function archivedOf(source: ReadSource, { ids: [id = "", otherId = id] }: Found): Promise<Manifest[]> {
+  const [rows = []] = await source.database.transaction([
+    {
+      sql: "SELECT location, manifest_sha256 FROM packages WHERE lower(transaction_id) IN (?, ?)",
+      values: [id, otherId],
+    },
+  ]);
+  return await manifestsOf(source, rows);
 }
 
 /** Reads the row of a job, with the column `hasMessageMedia`. */
@@ -412,20 +473,25 @@ function readEnded(row: Row): EndedJob {
     hasFailed: row["state"] === "failed",
     intent,
     raw: intent?.raw ?? null,
+    acceptedAt: String(row["accepted_at"]),
     transactionId: typeof transactionId === "string" ? transactionId : null,
     hasMedia: Number(row["has_message_media"]) > 0,
   };
 }
 
 /**
- * `jobs`: those of the transaction that have ended, the newest first. One whose message had media is left out as long as anything else
+ * `jobs`: those of the transaction that have ended, the newest first; `archived`: its packages. One whose message had media is left out as long as anything else
  * can be archived again: it is listed by itself until packages have these media. Only the record does not replace its exact answer.
  */
-function completeOne({ evidence }: Found, jobs: readonly EndedJob[]): MissingEvidence {
+function completeOne(
+  { evidence }: Found,
+  jobs: readonly EndedJob[],
+  archived: readonly Manifest[],
+): MissingEvidence {
   if (evidence.reason === "open") {
     return evidence;
   }
-  const lasting = lastingOf(jobs);
+  const lasting = lastingOf(jobs).filter((job) => !isArchivedLater(job, archived));
   const plain = lasting.filter(({ hasMedia }) => !hasMedia);
   const failed =
     plain.find(({ raw }) => raw !== null) ??
@@ -440,6 +506,18 @@ function completeOne({ evidence }: Found, jobs: readonly EndedJob[]): MissingEvi
 function lastingOf(jobs: readonly EndedJob[]): EndedJob[] {
   return jobs.filter(
     (job, index) => job.hasFailed && !jobs.slice(0, index).some((later) => hasArchived(later, job)),
+  );
+}
+
+/** The same by the packages, which have the rows of their jobs no more. */
+function isArchivedLater({ acceptedAt, raw, hasMedia }: EndedJob, archived: readonly Manifest[]): boolean {
+  const sha256 = raw === null ? null : sha256Of(raw);
+  return (
+    (sha256 === null || archived.some((manifest) => manifest.raw?.sha256 === sha256)) &&
+    archived.some(
+      ({ times, items }) =>
+        times.accepted > acceptedAt && (!hasMedia || items.some(({ source }) => source === "message")),
+    )
   );
 }
 

@@ -295,7 +295,7 @@ export interface OpeningFindings {
 }
 
 const openJobLimits: OpenJobLimits = { jobs: 10_000, bytes: 256_000_000 };
-/** How long jobs that have ended can be looked up in the database. */
+/** How long jobs that have ended without a package can be looked up in the database. */
 const keepEndedDays = 30;
 /** How many jobs are taken over at once: others may take some as well. */
 const mostTaken = 50;
@@ -769,7 +769,7 @@ export class Archive {
   }
 
   async #report(job: Job): Promise<null> {
-    await this.jobs.reported(job.id);
+    await this.jobs.reported(job.id, this.isAlone);
     await this.#remove(job);
     return null;
   }

@@ -28,7 +28,7 @@ import {
 } from "../database/database.ts";
 import { markHandled, markUnhandled } from "../database/inbox.ts";
 import {
-  endStates,
+  hasEnded,
   isOpen,
   listOf,
   lostSha256,
@@ -369,8 +369,16 @@ export class JobTable {
       : { path: String(row["location"]), sha256: String(row["manifest_sha256"]) };
   }
 
-  async reported(id: string): Promise<void> {
-    await this.#own.moveTo(id, "reported");
+  /**
+   * Notes that the message has left the node. `leaves`: the row goes with it if the index has the package of this job, which says all that
+   * is asked of a job that has ended. Where there are several workers it stays for a while: it tells another one that had the job.
+   */
+  async reported(id: string, leaves: boolean): Promise<void> {
+    const remove: Statement = {
+      sql: `DELETE FROM jobs WHERE ${ofWorker} AND state = 'archived' AND ${isIndexed} RETURNING job_id`,
+      values: this.#own.values(id),
+    };
+    await this.#own.moveTo(id, "reported", {}, leaves ? [remove] : []);
   }
 
   async failed(id: string, error: { readonly code: string; readonly message: string }): Promise<void> {
@@ -391,12 +399,18 @@ export class JobTable {
   }
 }
 
-const mostRemoved = 1_000;
+/** Few enough for nobody to notice that they are removed: whoever stores something waits for them. */
+const mostRemoved = 50;
+/** For how long the row of a job stays whose package is in the index. */
+const keepIndexedDays = 1;
 const dayMs = 24 * 3_600_000;
 
 /** A failed job with media that were nowhere else. */
 const keepsMedia = `state = 'failed' AND EXISTS
   (SELECT 1 FROM job_media WHERE job_media.job_id = jobs.job_id AND source <> 'cloud')`;
+
+/** Whether the index has the package of a job. */
+const isIndexed = "EXISTS (SELECT 1 FROM packages WHERE package_id = jobs.job_id)";
 
 /** The jobs that earlier runs have left in the database of a store. All methods reject with ERR_STORE. */
 export class EarlierJobs {
@@ -432,15 +446,16 @@ export class EarlierJobs {
   }
 
   /**
-   * Returns which of these jobs have ended and need their work folder no more, by their rows: all media are in a package, or in
-   * the cloud. With the hashes of these media.
+   * Returns which of these jobs have ended and need their work folder no more: by their rows, all media are in a package, or in the
+   * cloud, or their package is in the index. With the hashes of these media, as far as there are rows.
    */
   async withoutMedia(ids: readonly string[]): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
     const found = await this.#database.transaction(
       ids.map((id) => ({
         sql: `SELECT sha256 FROM jobs LEFT JOIN job_media ON job_media.job_id = jobs.job_id
-          WHERE jobs.job_id = ? AND (state = 'reported' OR state = 'failed' AND NOT (${keepsMedia}))`,
-        values: [id],
+          WHERE jobs.job_id = ? AND (state = 'reported' OR state = 'failed' AND NOT (${keepsMedia}))
+          UNION ALL SELECT NULL FROM packages WHERE package_id = ? AND NOT EXISTS (SELECT 1 FROM jobs WHERE job_id = ?)`,
+        values: [id, id, id],
       })),
     );
     const ended = new Map<string, ReadonlySet<string>>();
@@ -477,18 +492,20 @@ export class EarlierJobs {
   }
 
   /**
-   * Removes some jobs that ended more than `days` ago, and returns whether there may be more; the index keeps their packages. A
-   * failed job with media that were nowhere else goes when `save` has returned true: its row is all that keeps them from being
+   * Removes some jobs that ended more than `days` ago, or a day ago if the index has their packages, and returns whether there may be
+   * more. A failed job with media that were nowhere else goes when `save` has returned true: its row is all that keeps them from being
    * tidied up.
    */
   async removeEnded(days: number, save: SaveMedia = async () => true): Promise<boolean> {
-    const before = new Date(this.#now().getTime() - days * dayMs).toISOString();
+    const daysAgo = (count: number): string => new Date(this.#now().getTime() - count * dayMs).toISOString();
+    const before = daysAgo(days);
     const [removed = [], , failed = [], media = []] = await this.#database.transaction([
       {
         sql: `DELETE FROM jobs WHERE job_id IN
-          (SELECT job_id FROM jobs WHERE changed_at < ? AND state IN (${listOf(endStates)}) AND NOT (${keepsMedia})
-            LIMIT ? ${skipLocked}) RETURNING job_id`,
-        values: [before, mostRemoved],
+          (SELECT job_id FROM jobs WHERE changed_at < ? AND ${hasEnded} AND NOT (${keepsMedia})
+            AND (changed_at < ? OR state = 'reported' AND ${isIndexed})
+            ORDER BY changed_at LIMIT ? ${skipLocked}) RETURNING job_id`,
+        values: [daysAgo(keepIndexedDays), before, mostRemoved],
       },
       removeOldMeasurements(this.#now()),
       { sql: `SELECT job_id ${oldFailed}`, values: [before, mostRemoved] },
@@ -516,7 +533,7 @@ export class EarlierJobs {
 /** Keeps the media of a failed job. Returns whether its row is needed no more. */
 type SaveMedia = (job: string, items: readonly StoredItem[]) => Promise<boolean>;
 
-const oldFailed = `FROM jobs WHERE changed_at < ? AND ${keepsMedia} ORDER BY changed_at, job_id LIMIT ?`;
+const oldFailed = `FROM jobs WHERE changed_at < ? AND ${hasEnded} AND ${keepsMedia} ORDER BY changed_at, job_id LIMIT ?`;
 
 /** Who takes jobs over. */
 export interface Taker {

@@ -8,7 +8,7 @@ import { answerOf, isOtherAnswer, keysOfJob, type Answer } from "../vault/packag
 import type { FoundPackage } from "../vault/place/package-place.ts";
 import { DimensionerError } from "../errors/dimensioner-error.ts";
 import { unlessAborted } from "../media/disk.ts";
-import { isTaken } from "../database/own-jobs.ts";
+import { isTaken, isUnknown } from "../database/own-jobs.ts";
 import { settledWithin } from "../time/settled-within.ts";
 import type { Archive } from "./archive.ts";
 import { addItems, namesInUse } from "./collect.ts";
@@ -340,11 +340,12 @@ export class JobRunner {
   }
 
   /** Adds media to a job; returns false if it accepts none any more, here or anywhere. */
-  async #add(job: OpenJob, items: ReadonlyMap<string, StoredItem>): Promise<boolean> {
+  async #add(job: Job, items: ReadonlyMap<string, StoredItem>): Promise<boolean> {
     try {
       return await addItems(this.#archive.store, job, items);
     } catch (error) {
-      if (isTaken(error)) {
+      // The row of a job goes with its message.
+      if (isTaken(error) || (isUnknown(error) && !job.isOpen)) {
         return false;
       }
       throw error;

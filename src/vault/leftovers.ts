@@ -653,6 +653,8 @@ export class LeftoverRows {
           (SELECT 1 FROM job_media WHERE job_media.job_id = jobs.job_id AND source <> 'cloud'))
           THEN 1 ELSE 0 END AS needs_media
         FROM jobs WHERE job_id IN (${marks})`,
+      // The row of a job goes with its message; its package stays.
+      `SELECT package_id AS job_id, 0 AS needs_media FROM packages WHERE package_id IN (${marks})`,
     ]);
     const known = new Map<string, { readonly needsMedia: boolean }>();
     for (const row of rows) {

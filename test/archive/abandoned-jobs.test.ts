@@ -129,7 +129,7 @@ describeDatabases("the jobs of a worker that has stopped", (open) => {
       () => table.seal("job", null),
       () => table.collect("job"),
       () => table.archived("job", "key", placed, { condition: always, statements: [] }),
-      () => table.reported("job"),
+      () => table.reported("job", false),
       () => table.failed("job", { code: "ERR_FILE", message: "" }),
     ]) {
       await assert.rejects(change, taken);

@@ -54,7 +54,8 @@ describe("archive: dimensioner verify with a database that is damaged or cannot 
     await withArchive(async (root, file) => {
       changeDatabase(
         file,
-        `UPDATE jobs SET intent = replace(intent, 'ORDER-1', 'ORDER-2') WHERE transaction_id = 'm1';
+        `INSERT INTO jobs (job_id, node_id, state, accepted_at, changed_at, intent, intent_sha256)
+            VALUES ('j', 'n', 'accepted', '', '', '{}', 'another');
           INSERT INTO records (node_id, transaction_id, received_at, received_by_run, record, record_sha256)
           VALUES ('n', 't', '', 'r', '{}', 'another')`,
       );

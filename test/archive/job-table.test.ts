@@ -82,7 +82,7 @@ describeDatabases("the jobs of a store", (open) => {
     collecting: (id) => table().collect(id),
     sealing: (id) => table().seal(id, null),
     archived: (id) => table().archived(id, "key", placed, { condition: always, statements: [] }),
-    reported: (id) => table().reported(id),
+    reported: (id) => table().reported(id, false),
     failed: (id) => table().failed(id, { code: "ERR_FILE", message: "The disk is full." }),
   };
   const stateOf = async (id: string) => {

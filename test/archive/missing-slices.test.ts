@@ -110,13 +110,11 @@ describeDatabases("archive: what is missing of a long period", (open) => {
     }
   });
 
-  it("is no failed job without media, nor one with media that are looked up in all jobs or packages", async () => {
+  it("is no failed job without media, nor one with media that are looked up in all jobs", async () => {
     const { ofMedia } = await list(100);
     const plan = (await test.explain(ofMedia)).join("\n");
-    assert.doesNotMatch(plan, /SCAN (j|jobs|packages|m|o)\b|Seq Scan on (jobs|packages|job_media)/);
-    for (const index of ["jobs_accepted", "jobs_transaction_lower", "packages_key", "packages_measure"]) {
-      assert.ok(plan.includes(index), `${index}\n${plan}`);
-    }
+    assert.doesNotMatch(plan, /SCAN (j|jobs|m)\b|Seq Scan on (jobs|job_media)/);
+    assert.ok(plan.includes("jobs_accepted"), plan);
   });
 
   it("is asked of the index of incomplete packages, however many are complete", async () => {

@@ -5,7 +5,7 @@ import type { MissingEvidence } from "../../src/model/shapes.ts";
 import { Inbox } from "../../src/database/inbox.ts";
 import { withFolder } from "../media/support.ts";
 import { received } from "./find/support.ts";
-import { changeDatabase, fillArchive, keepingRows } from "./packages.ts";
+import { changeDatabase, fillArchive, keepingRows, keepEndedJobs } from "./packages.ts";
 import { emptyPostgresOptions } from "../database/databases.ts";
 import { openSharedStore } from "./shared-store.ts";
 import { databaseOf, storeIn } from "./store.ts";
@@ -59,6 +59,8 @@ describe("archive: what is listed as missing", () => {
 
   it("is no job that had failed before its package was deleted because of its age", () =>
     withFolder(async (root) => {
+      await fillArchive(root, []);
+      keepEndedJobs(databaseOf(root));
       await fillArchive(root, ["1", "2"]);
       changeDatabase(
         databaseOf(root),

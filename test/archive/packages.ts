@@ -71,6 +71,11 @@ export function changeDatabase(file: string, sql: string): void {
   }
 }
 
+/** Lets the rows of jobs stay that would go with their messages. */
+export function keepEndedJobs(file: string): void {
+  changeDatabase(file, "CREATE TRIGGER kept BEFORE DELETE ON jobs BEGIN SELECT raise(IGNORE); END");
+}
+
 /** Prunes as a run does that is killed before it removes the rows of what it has deleted. */
 export async function keepingRows<T>(file: string, prune: () => Promise<T>): Promise<T> {
   changeDatabase(file, "CREATE TABLE kept AS SELECT * FROM packages");

@@ -194,7 +194,9 @@ for (const kind of storeKinds) {
         submission.messageSent();
         assert.deepEqual(await shasOf(given), [sha256Of(pictureOf("1"))]);
         const jobs = await query("SELECT state, location FROM jobs");
-        assert.deepEqual(jobs, [{ state: "reported", location: path }]);
+        // Where one process has them, the row of a job goes with its message.
+        const ended = kind.database === "SQLite" ? [] : [{ state: "reported", location: path }];
+        assert.deepEqual(jobs, ended);
       }));
   });
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { rename } from "node:fs/promises";
 import { join } from "node:path";
 import { readScan } from "../../src/index.ts";
-import { changeDatabase, fillArchive } from "../archive/packages.ts";
+import { changeDatabase, fillArchive, keepEndedJobs } from "../archive/packages.ts";
 import { databaseOf } from "../archive/store.ts";
 import { withFolder } from "../media/support.ts";
 import { packagesOf, withPage, type Served } from "./support.ts";
@@ -49,6 +49,8 @@ describe("a search on the evidence page", () => {
   it("says what is not delivered yet, also while the share of the packages is not mounted", () =>
     withFolder(async (root) => {
       const references = { ...none, transactionReference: "ORDER-4711" };
+      await fillArchive(root, []);
+      keepEndedJobs(databaseOf(root));
       await fillArchive(root, ["m0", "m1", "m2"], (id) => (id === "m0" ? { references } : {}));
       const sealing = "UPDATE jobs SET state = 'sealing', changed_at = '2026-03-04T01:30:00.000Z'";
       changeDatabase(databaseOf(root), `${sealing} WHERE transaction_id IN ('m0', 'm1')`);
