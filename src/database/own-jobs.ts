@@ -29,14 +29,15 @@ export const jobStates = {
 export type JobState = keyof typeof jobStates;
 
 /**
- * The states from which each state can be reached. If sealing fails at the disk, the job goes back to collecting; so
+ * The states from which each state can be reached. A job is sealed from `accepted` without a word where nothing but its process can add
+ * anything to it: what a kill leaves of it is found in its work folder. If sealing fails at the disk, the job goes back to collecting; so
  * does a job whose package was deleted before its message was sent.
  */
 export const statesBefore: Readonly<Record<JobState, readonly JobState[]>> = {
   accepted: [],
   collecting: ["accepted", "sealing", "archived"],
   sealing: ["accepted", "collecting"],
-  archived: ["sealing"],
+  archived: ["accepted", "sealing"],
   reported: ["archived"],
   failed: ["accepted", "collecting", "sealing"],
 };
@@ -80,6 +81,8 @@ interface Move {
   /** The columns that are returned if it has got the state. */
   readonly returned?: string;
   readonly condition?: Condition;
+  /** Only from these of the states before it. */
+  readonly from?: readonly JobState[];
 }
 
 /** Changes the states of one worker's jobs: a job that another worker has taken over is never changed. */
@@ -126,11 +129,12 @@ export class OwnJobs {
     }
   }
 
-  move(id: string, state: JobState, { also = {}, returned = "job_id", condition = always }: Move): Statement {
+  move(id: string, state: JobState, move: Move): Statement {
+    const { also = {}, returned = "job_id", condition = always, from = statesBefore[state] } = move;
     const columns = Object.keys(also).map((column) => `${column} = ?, `);
     return {
       sql: `UPDATE jobs SET ${columns.join("")}state = ?, changed_at = ?
-        WHERE ${ofWorker} AND state IN (${listOf(statesBefore[state])}) AND ${condition.sql} RETURNING ${returned}`,
+        WHERE ${ofWorker} AND state IN (${listOf(from)}) AND ${condition.sql} RETURNING ${returned}`,
       values: [
         ...Object.values(also),
         state,

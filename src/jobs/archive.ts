@@ -366,13 +366,14 @@ export class Archive {
     const aside = await openAside(packages);
     const work = new WorkFolders(join(folder, stateFolderName), worker, disk);
     const jobs = new JobTable(database, worker.id);
-    const sealing = new Sealing({ place, disk, work, jobs, log, database, index });
+    const sealsAtOnce = worker.isAlone && place.files.kind === "folder" && mounted === null;
+    const sealing = new Sealing({ place, disk, work, jobs, log, database, index, sealsAtOnce });
     const finder = new TransactionFinder({ database, arrivals, settleMs: options.settleMs });
     const usedBytes = (): number => archive.spooledBytes;
     const rules = { packages: place.files.name, limits: options.spool ?? spoolLimits, usedBytes };
     const isSpool = mounted !== null || place.files.kind === "s3";
     const room = isSpool ? new SpoolRoom({ folder, disk }, rules) : null;
-    const store = { folder, disk, work, jobs, sealing, finder, room, staged, aside };
+    const store = { folder, disk, work, jobs, sealing, sealsAtOnce, finder, room, staged, aside };
     const archive: Archive = new Archive(packages, lease, store, options.limits ?? openJobLimits);
     try {
       const claiming = { databaseName: options.databaseName, workFolder: work.claimed };
@@ -534,6 +535,7 @@ export class Archive {
       state: "accepted",
       count: null,
       unnoted: new Map(),
+      unsaved: null,
       lost: new Map(),
       waitedMs: 0,
       placed: null,

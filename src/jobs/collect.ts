@@ -46,6 +46,11 @@ export interface JobStore {
   readonly work: WorkFolders;
   readonly jobs: JobTable;
   readonly sealing: Sealing;
+  /**
+   * Whether a job that need not wait is sealed without a word to the database: nothing but this process can add anything to it, and
+   * the package gets its name by one rename.
+   */
+  readonly sealsAtOnce: boolean;
   /** Finds the transactions of local measurements. */
   readonly finder: TransactionFinder;
   /** Null if the work folders are beside the packages: then a full disk says so itself. */
@@ -288,8 +293,8 @@ function dueOfCloud(seen: CollectedMedia): MediaItem[] {
 const largeBytes = 1_000_000;
 
 /**
- * Stores the required media of the list that are not stored yet. Small ones are noted in the database together: after a
- * kill they are downloaded again. With messages that may still bring parts, files that are not noted are not removed,
+ * Stores the required media of the list that are not stored yet. Small ones are noted in the database together, or only if the job has
+ * to wait: after a kill they are downloaded again. With messages that may still bring parts, files that are not noted are not removed,
  * so each medium is noted at once.
  */
 export async function downloadMedia(running: CollectingJob, source: MediaSource): Promise<void> {
@@ -308,6 +313,12 @@ export async function downloadMedia(running: CollectingJob, source: MediaSource)
       }
       const one = await download(running, source, { item, transactionId, used });
       if (one === undefined) {
+        continue;
+      }
+      const mayBeLost = job.state === "accepted" && one.bytes < largeBytes && job.intent.sequence === null;
+      if (running.store.sealsAtOnce && mayBeLost) {
+        job.items.set(slot, one);
+        job.unsaved = (job.unsaved ?? new Map<string, StoredItem>()).set(slot, one);
         continue;
       }
       job.unnoted.set(slot, one);
@@ -379,6 +390,19 @@ export async function noteStored({ job, store }: Pick<CollectingJob, "job" | "st
     for (const item of [...noted.values()].filter(({ source }) => source === "device")) {
       await removeNote(store.work.of(job.id), item, store.disk);
     }
+  }
+}
+
+/**
+ * Notes that a job waits, with the media that the database does not know yet. Not waited for: a job can also be sealed from `accepted`, and
+ * what the database does not know then is added.
+ */
+export function noteWaiting({ job, store }: Pick<CollectingJob, "job" | "store">): void {
+  const { unsaved } = job;
+  if (job.state === "accepted" || unsaved !== null) {
+    beginCollecting(job);
+    job.unsaved = null;
+    void store.jobs.addItems(job.id, unsaved ?? new Map()).catch(() => undefined);
   }
 }
 

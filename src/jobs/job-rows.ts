@@ -104,6 +104,11 @@ export interface OpenJob {
   readonly lost: Map<string, StoredItem>;
   /** Those that are in the work folder, and of which it is not known that the database has noted them. */
   readonly unnoted: Map<string, StoredItem>;
+  /**
+   * Those of `items` that the database gets only if the job has to wait: after a kill they are downloaded again. Null if there are none,
+   * because thousands of jobs may wait.
+   */
+  unsaved: Map<string, StoredItem> | null;
   /** The number of parts of the sequence, once one of them has stated it. */
   count: number | null;
   /** How long it has waited for missing media. */
@@ -123,6 +128,7 @@ export function resumed(job: StoredJob): OpenJob {
     // Without the wall clock, which may be wrong by years, then or now.
     sinceMs: performance.now() - openMs,
     unnoted: new Map(),
+    unsaved: null,
     isResumed: true,
   };
 }
@@ -327,30 +333,58 @@ export class JobTable {
     ]);
     await this.#own.isChanged(id, rows);
     const [moved] = rows;
-    const legacyId = given?.["legacy_id"];
     return moved === undefined
       ? undefined
       : {
           items: readItems(media),
           texts: readIntent(moved),
-          legacyTransactionId: typeof legacyId === "string" ? legacyId : null,
+          legacyTransactionId: textOf(given?.["legacy_id"]),
         };
+  }
+
+  /**
+   * Reads a job that nothing can be added to any more, although it is `accepted`. Undefined if it is in another state.
+   */
+  async read(
+    id: string,
+    measurement: string | null,
+  ): Promise<Pick<SealedJob, "legacyTransactionId" | "texts"> | undefined> {
+    const [rows = [], [given] = []] = await this.#database.transaction([
+      {
+        sql: `SELECT intent, intent_sha256 FROM jobs WHERE ${ofWorker} AND state = 'accepted'`,
+        values: this.#own.values(id),
+      },
+      ...(measurement === null ? [] : [legacyIdStatement(measurement)]),
+    ]);
+    const [row] = rows;
+    return row === undefined
+      ? undefined
+      : { texts: readIntent(row), legacyTransactionId: textOf(given?.["legacy_id"]) };
   }
 
   /**
    * Notes that the package has its final name, with its row in the index, in one transaction. Returns false, and changes
    * nothing, if the condition does not hold; true also if this package was noted before, by a transaction whose answer was lost.
+   * `atOnce`: also of a job that the database does not know to be sealing.
    */
   async archived(
     id: string,
     key: string,
     placed: PlacedPackage,
-    { condition, statements }: { readonly condition: Condition; readonly statements: readonly Statement[] },
+    {
+      condition,
+      statements,
+      atOnce,
+    }: {
+      readonly condition: Condition;
+      readonly statements: readonly Statement[];
+      readonly atOnce: boolean;
+    },
   ): Promise<boolean> {
     const also = { job_key: key, location: placed.path, manifest_sha256: placed.sha256 };
     const [, moved = []] = await this.#database.transaction([
       lockLog,
-      this.#own.move(id, "archived", { also, condition }),
+      this.#own.move(id, "archived", { also, condition, ...(atOnce ? {} : { from: ["sealing"] }) }),
       ...statements,
     ]);
     return (await this.#own.isChanged(id, moved)) || (await this.placed(id))?.path === placed.path;

@@ -17,6 +17,7 @@ import {
   listMedia,
   noteStored,
   noteStoredBefore,
+  noteWaiting,
   removeStrays,
   type CollectingJob,
   type DeviceSource,
@@ -32,7 +33,7 @@ import {
   missingFrom,
   type FindMissing,
 } from "./completeness.ts";
-import { beginCollecting, hasContent, searchOf, type OpenJob } from "./job-rows.ts";
+import { hasContent, searchOf, type OpenJob } from "./job-rows.ts";
 import type { Archived } from "./seal.ts";
 import { Semaphore, type Waiting } from "./semaphore.ts";
 
@@ -621,11 +622,7 @@ export class RunningJob implements CollectingJob, Waiting {
     this.#pauseMs = ms;
     this.#pausedAtMs = performance.now();
     this.#firstTry.come();
-    if (this.job.state === "accepted") {
-      beginCollecting(this.job);
-      // Not waited for, because a job can also be sealed from `accepted`.
-      void this.store.jobs.beginCollecting(this.job.id).catch(ignore);
-    }
+    noteWaiting(this);
     this.#setState(why === "failure" ? "trouble" : "waiting");
     this.#timer = setTimeout(resume, ms, this);
     return this.#suspended();

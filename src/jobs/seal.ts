@@ -177,10 +177,11 @@ export class Sealing {
     judge: (packages: readonly FoundPackage[]) => Completeness,
     onDamaged: (path: string) => void,
   ): Promise<Archived> {
+    let atOnce = this.#parts.sealsAtOnce && job.state === "accepted" && job.intent.sequence === null;
     // Noted before the response of the database: without one, it may have happened nevertheless.
     job.state = "sealing";
     for (;;) {
-      const sealed = await this.#close(job);
+      const sealed = (atOnce ? await this.#closed(job) : undefined) ?? (await this.#close(job));
       job.items = sealed.items;
       const archived = await this.#keys.run(keysOfWhole(job), async () => {
         this.#demandRecovered(job);
@@ -200,6 +201,7 @@ export class Sealing {
         return first !== undefined && addition === null
           ? await this.#endWith(job, this.existing(first, packages, completeness.complete))
           : await this.#write(job, sealed, {
+              atOnce,
               completeness,
               addition: addition ?? wholeOf(job, completeness.leftOut),
               known,
@@ -210,9 +212,17 @@ export class Sealing {
       }
       // Another worker has made a package of the same parcel meanwhile: it is found now. Or the database does not know any more that
       // the job is sealed.
+      atOnce = false;
+      await this.#parts.work.make(job.id);
       await this.#parts.work.reopen(job.id, isMediumOf(job));
       await this.#parts.jobs.collect(job.id);
     }
+  }
+
+  /** A job that only this process can add media to, as it is. Undefined if the database has it in another state. */
+  async #closed(job: OpenJob): Promise<SealedJob | undefined> {
+    const read = await this.#parts.jobs.read(job.id, searchOf(job)?.key ?? null);
+    return read && { ...read, items: job.items };
   }
 
   /**
@@ -243,10 +253,13 @@ export class Sealing {
     job: OpenJob,
     { texts: stored, legacyTransactionId }: SealedJob,
     {
+      atOnce,
       completeness,
       addition,
       known,
     }: {
+      /** Whether the database may not know that it is sealing. */
+      readonly atOnce: boolean;
       readonly completeness: Completeness;
       readonly addition: Addition;
       readonly known: readonly string[];
@@ -260,10 +273,15 @@ export class Sealing {
       const { id, acceptedAt, intent, transactionId } = job;
       const { items, supplements } = addition;
       const texts = addition.hasAnswer ? stored : { ...stored, measurement: null, raw: null };
-      const from = await work.seal(
-        id,
-        items.map(({ path }) => path),
-      );
+      const names = items.map(({ path }) => path);
+      let from = atOnce ? await work.sealAll(id, names) : undefined;
+      if (from === undefined) {
+        if (atOnce) {
+          // Its work folder would not say after a kill that there may be a package.
+          await this.#close(job);
+        }
+        from = await work.seal(id, names);
+      }
       const written = await this.#writer.writeMeasurement(from, texts);
       const retainUntil = place.retainUntil(id);
       const { manifest, file } = await this.#writer.writeManifest(from, {
@@ -398,7 +416,13 @@ export class Sealing {
     const noted = place.note({ path, sha256, manifest }, keys, known === "existing" ? [] : known);
     const condition = known === "existing" ? always : noted.condition;
     const statements = [...noted.statements, ...this.#lineOf({ path, sha256, manifest })];
-    const isNoted = await jobs.archived(job.id, keys.own, { path, sha256 }, { condition, statements });
+    const atOnce = this.#parts.sealsAtOnce;
+    const isNoted = await jobs.archived(
+      job.id,
+      keys.own,
+      { path, sha256 },
+      { condition, statements, atOnce },
+    );
     if (isNoted) {
       job.key = keys.own;
       job.state = "archived";
@@ -435,7 +459,13 @@ export class Sealing {
    * tries again by itself, and those of the same parcel wait for it.
    */
   async recoverAll(jobs: readonly OpenJob[], asksNow: boolean): Promise<void> {
+    const { work } = this.#parts;
+    const folders = new Set(await work.list());
     for (const job of jobs) {
+      if (job.state === "accepted" && folders.has(job.id) && (await work.isSealed(job.id))) {
+        // The database does not know it.
+        job.state = "sealing";
+      }
       if (job.state === "sealing") {
         this.#unrecovered.set(job.id, { job, error: undefined });
         if (asksNow) {
@@ -549,6 +579,8 @@ interface SealingParts {
   readonly log: LogTable;
   readonly database: Pick<Database, "transaction">;
   readonly index: PackageIndex;
+  /** See `JobStore`. */
+  readonly sealsAtOnce: boolean;
 }
 
 /** A package whose row the database refuses may stay. */

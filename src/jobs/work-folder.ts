@@ -173,6 +173,25 @@ export class WorkFolders {
     return folder;
   }
 
+  /**
+   * Makes the folder of a job's media, in one step, the one that becomes the package, if it has exactly these files; returns it. Undefined
+   * if it does not: then nothing has changed.
+   */
+  async sealAll(jobId: string, names: readonly string[]): Promise<string | undefined> {
+    const there = new Set(await this.#disk.readdir(this.of(jobId)));
+    if (there.size !== names.length || !names.every((name) => there.has(name))) {
+      return undefined;
+    }
+    const folder = join(this.#jobFolder(jobId), packageName);
+    await this.#disk.rename(this.of(jobId), folder);
+    return folder;
+  }
+
+  /** Whether `sealAll` was called for a job that has a folder. */
+  async isSealed(jobId: string): Promise<boolean> {
+    return !(await exists(this.of(jobId), this.#disk));
+  }
+
   /** Undoes an unfinished sealing: moves the media back, and deletes the other files. */
   async reopen(jobId: string, isMedium: (name: string) => boolean): Promise<void> {
     const folder = join(this.#jobFolder(jobId), packageName);

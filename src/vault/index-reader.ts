@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { type Database, type Row, type SqlValue, marksFor } from "../database/database.ts";
 import { type LogLine, lineOf } from "../database/log-table.ts";
+import { isOpen } from "../database/own-jobs.ts";
 import { isPostgresUrl, readPostgresUrl } from "../database/postgres-address.ts";
 import { noTablesError, schemaName } from "../database/postgres-connection.ts";
 import { PostgresDatabase } from "../database/postgres-database.ts";
@@ -114,13 +115,13 @@ export class IndexReader {
   }
 
   /**
-   * Whether the index lists a package, or contains a job that is about to place it there, or whose process was killed
+   * Whether the index lists a package, or contains an open job that may be about to place it there, or whose process was killed
    * then; or whether it is where a package is being uploaded, or an upload was interrupted.
    */
   async isKnown({ job, sha256, path }: { job: string; sha256: string; path: string }): Promise<boolean> {
     const found = await this.#select(
       `SELECT 1 FROM packages WHERE package_id = ? AND manifest_sha256 = ?
-        UNION ALL SELECT 1 FROM jobs WHERE job_id = ? AND state = 'sealing'
+        UNION ALL SELECT 1 FROM jobs WHERE job_id = ? AND ${isOpen}
         ${this.#source.hasUploads ? "UNION ALL SELECT 1 FROM uploads WHERE location = ?" : ""}`,
       [job, sha256, job, ...(this.#source.hasUploads ? [path] : [])],
     );

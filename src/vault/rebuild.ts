@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { dirname, resolve } from "node:path";
 import { type Database, type Row, type Statement, lockLog, marksFor } from "../database/database.ts";
 import { LogTable, appendLines } from "../database/log-table.ts";
+import { isOpen } from "../database/own-jobs.ts";
 import { isPostgresUrl, readPostgresUrl } from "../database/postgres-address.ts";
 import { PostgresDatabase } from "../database/postgres-database.ts";
 import { migrations } from "../database/schema.ts";
@@ -591,7 +592,7 @@ class IndexWriter {
     }
     // The next start of the store adds the line of a package that was being placed when its process was killed.
     const [jobs = []] = await database.transaction([
-      { sql: "SELECT 1 FROM jobs WHERE job_id = ? AND state = 'sealing'", values: [manifest.job] },
+      { sql: `SELECT 1 FROM jobs WHERE job_id = ? AND ${isOpen}`, values: [manifest.job] },
     ]);
     if (jobs.length > 0) {
       return [];

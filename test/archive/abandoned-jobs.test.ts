@@ -128,7 +128,7 @@ describeDatabases("the jobs of a worker that has stopped", (open) => {
       () => table.addItems("job", new Map([["cloud:2", stored]])),
       () => table.seal("job", null),
       () => table.collect("job"),
-      () => table.archived("job", "key", placed, { condition: always, statements: [] }),
+      () => table.archived("job", "key", placed, { condition: always, statements: [], atOnce: false }),
       () => table.reported("job", false),
       () => table.failed("job", { code: "ERR_FILE", message: "" }),
     ]) {

@@ -283,7 +283,8 @@ class FailingDatabaseRun {
     assert.deepEqual(packages.map(({ transactionId }) => transactionId).sort(), transactions);
     const incomplete = packages.filter(({ complete, items }) => !complete || items.length !== 2);
     assert.deepEqual(incomplete, []);
-    const sql = "SELECT jobs.transaction_id AS id FROM records JOIN jobs ON handled_by = job_id ORDER BY id";
+    const sql =
+      "SELECT packages.transaction_id AS id FROM records JOIN packages ON handled_by = package_id ORDER BY id";
     const [handled] = await database.transaction([{ sql }]);
     assert.deepEqual(
       handled?.map((row) => row["id"]),

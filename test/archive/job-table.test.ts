@@ -81,7 +81,8 @@ describeDatabases("the jobs of a store", (open) => {
   const moves: Partial<Record<JobState, (id: string) => Promise<unknown>>> = {
     collecting: (id) => table().collect(id),
     sealing: (id) => table().seal(id, null),
-    archived: (id) => table().archived(id, "key", placed, { condition: always, statements: [] }),
+    archived: (id) =>
+      table().archived(id, "key", placed, { condition: always, statements: [], atOnce: true }),
     reported: (id) => table().reported(id, false),
     failed: (id) => table().failed(id, { code: "ERR_FILE", message: "The disk is full." }),
   };

@@ -182,7 +182,7 @@ for (const kind of storeKinds) {
         placing.before = async () => {
           placed += 1;
           if (placed === 1) {
-            await query("UPDATE jobs SET state = 'collecting' WHERE state = 'sealing'");
+            await query("UPDATE jobs SET state = 'collecting' WHERE state IN ('accepted', 'sealing')");
           } else if (placed > 2) {
             submission.running?.drop();
           }

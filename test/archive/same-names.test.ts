@@ -99,29 +99,33 @@ describe("archive: many packages of the same name", () => {
     });
   });
 
-  it("are found by their job after a process has ended, also if earlier ones were deleted", async () => {
-    await withFolder(async (root) => {
-      const first = await openArchive(root, undefined);
-      await archive(first, ["a", "b"]);
-      const { path } = await (await submit(first, "c")).end();
-      assert.equal(path, "dock-4/no-reference (2)");
-      await first.close();
-      await rm(join(root, "dock-4", "no-reference (1)"), { recursive: true });
-      // As if the process had ended between the package and its row.
-      const lease = await newDatabases().open({ kind: "file", file: databaseOf(root) });
-      await lease.database.transaction([
-        { sql: "DELETE FROM packages WHERE location = ?", values: [path] },
-        {
-          sql: "UPDATE jobs SET state = 'sealing', location = NULL, manifest_sha256 = NULL WHERE transaction_id = 'c'",
-        },
-      ]);
-      await lease.release();
-      const second = await openArchive("", undefined, { store: storeIn(root) });
-      const [resumed] = second.runner.resume(isMine);
-      assert.equal((await resumed?.end())?.path, path);
-      resumed?.messageSent();
-      await second.close();
-      assert.deepEqual([...(await readPackages(root)).keys()].toSorted(), ["dock-4/no-reference", path]);
+  // A job that need not wait is sealed from `accepted`.
+  for (const state of ["sealing", "accepted"]) {
+    it(`are found by their job after a process has ended, also if earlier ones were deleted (${state})`, async () => {
+      await withFolder(async (root) => {
+        const first = await openArchive(root, undefined);
+        await archive(first, ["a", "b"]);
+        const { path } = await (await submit(first, "c")).end();
+        assert.equal(path, "dock-4/no-reference (2)");
+        await first.close();
+        await rm(join(root, "dock-4", "no-reference (1)"), { recursive: true });
+        // As if the process had ended between the package and its row.
+        const lease = await newDatabases().open({ kind: "file", file: databaseOf(root) });
+        await lease.database.transaction([
+          { sql: "DELETE FROM packages WHERE location = ?", values: [path] },
+          {
+            sql: "UPDATE jobs SET state = ?, location = NULL, manifest_sha256 = NULL WHERE transaction_id = 'c'",
+            values: [state],
+          },
+        ]);
+        await lease.release();
+        const second = await openArchive("", undefined, { store: storeIn(root) });
+        const [resumed] = second.runner.resume(isMine);
+        assert.equal((await resumed?.end())?.path, path);
+        resumed?.messageSent();
+        await second.close();
+        assert.deepEqual([...(await readPackages(root)).keys()].toSorted(), ["dock-4/no-reference", path]);
+      });
     });
-  });
+  }
 });

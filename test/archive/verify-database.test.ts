@@ -5,6 +5,7 @@ import { verifyArchive } from "../../src/vault/commands.ts";
 import { Store } from "../../src/vault/store.ts";
 import { withFolder } from "../media/support.ts";
 import { rowsIn } from "../support/rows.ts";
+import { sha256Of } from "./support.ts";
 import { changeDatabase, copiesOfArchive, fillArchive, verify } from "./packages.ts";
 import { databaseOf, newDatabases, storeIn } from "./store.ts";
 
@@ -115,9 +116,14 @@ describe("archive: dimensioner verify with a database", () => {
 
   it("takes a package that is just being archived for none that is not listed", async () => {
     await withArchive(async (root, file) => {
-      changeDatabase(file, "DELETE FROM packages WHERE transaction_id = 'm2'");
+      changeDatabase(
+        file,
+        `INSERT INTO jobs (job_id, node_id, state, accepted_at, changed_at, intent, intent_sha256)
+          SELECT package_id, 'node', 'failed', '', '', '', '${sha256Of("")}' FROM packages WHERE transaction_id = 'm2';
+          DELETE FROM packages WHERE transaction_id = 'm2'`,
+      );
       assert.deepEqual((await verify(root)).said, [`unlisted ${archive.paths[2]}`]);
-      changeDatabase(file, "UPDATE jobs SET state = 'sealing' WHERE transaction_id = 'm2'");
+      changeDatabase(file, "UPDATE jobs SET state = 'accepted'");
       assert.deepEqual((await verify(root)).said, []);
     });
   });

@@ -152,7 +152,7 @@ describe("A7: messages that come faster than they end", () => {
           codes.push((await flow.run("archive", { transactionId: "1", payload: picture, foo })).error?.code);
         }
         assert.deepEqual(codes, [undefined, "ERR_INPUT"]);
-        assert.equal(flow.rowsOf("store", "SELECT state FROM jobs").length, 1);
+        assert.equal(flow.rowsOf("store", "SELECT package_id FROM packages").length, 1);
       } finally {
         await flow.stop();
       }

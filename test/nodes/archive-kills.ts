@@ -87,10 +87,11 @@ export async function killNodeRed(major: 4 | 5, kills: number, random: () => num
   }
 }
 
-/** The jobs that the database holds, seen from outside. */
+/** The jobs that the database holds, seen from outside, and those that have ended with a package. */
 function acceptedIn(userDir: string): string[] {
   try {
-    return jobRows(userDir).map(({ transaction_id: id }) => String(id));
+    const packages = rowsIn(storeDatabase(userDir, "store"), "SELECT transaction_id FROM packages");
+    return [...jobRows(userDir), ...packages].map(({ transaction_id: id }) => String(id));
   } catch {
     // The first kill came before the database and its tables were made.
     return [];
