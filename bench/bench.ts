@@ -38,10 +38,10 @@ async function main(): Promise<number> {
   return 0;
 }
 
-async function measure({ only, quick, folder = tmpdir() }: Options): Promise<void> {
+async function measure({ only, long, quick, folder = tmpdir() }: Options): Promise<void> {
   const progress = printedProgress();
   const runtimes = findRuntimes();
-  const sizes = quick ? quickSizes(folder) : fullSizes(folder);
+  const sizes = quick ? quickSizes(folder) : fullSizes(folder, long);
   const machine = describeMachine();
   let parts: Parts = {};
   for (const name of only) {

@@ -5,6 +5,7 @@ import type { CallRow } from "./parts/calls.ts";
 import type { CodeRow } from "./parts/codes.ts";
 import type { DeviceRow } from "./parts/devices.ts";
 import type { DownloadRow } from "./parts/downloads.ts";
+import type { BareRow } from "./parts/job.ts";
 import type { JobRow } from "./parts/jobs.ts";
 import type { LogRow } from "./parts/log.ts";
 import type { LoadRow } from "./parts/load.ts";
@@ -12,6 +13,7 @@ import type { ScanRow } from "./parts/scan.ts";
 import type { SearchRow } from "./parts/search.ts";
 import type { TogetherRow } from "./parts/together.ts";
 import type { VerifyRow } from "./parts/verify.ts";
+import type { YearRow } from "./parts/years.ts";
 
 export const partNames = [
   "calls",
@@ -21,9 +23,11 @@ export const partNames = [
   "codes",
   "devices",
   "jobs",
+  "job",
   "verify",
   "log",
   "search",
+  "years",
   "load",
 ] as const;
 export type PartName = (typeof partNames)[number];
@@ -36,9 +40,11 @@ export interface Parts {
   readonly codes?: Measured<{ readonly rows: readonly CodeRow[] }>;
   readonly devices?: Measured<{ readonly rows: readonly DeviceRow[] }>;
   readonly jobs?: Measured<{ readonly rows: readonly JobRow[] }>;
+  readonly job?: Measured<{ readonly rows: readonly BareRow[] }>;
   readonly verify?: Measured<{ readonly rows: readonly VerifyRow[] }>;
   readonly log?: Measured<{ readonly rows: readonly LogRow[] }>;
   readonly search?: Measured<{ readonly rows: readonly SearchRow[] }>;
+  readonly years?: Measured<{ readonly rows: readonly YearRow[] }>;
   readonly load?: Measured<{ readonly rows: readonly LoadRow[] }>;
 }
 

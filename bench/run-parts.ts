@@ -2,6 +2,7 @@ import { measureCalls } from "./parts/calls.ts";
 import { measureCodes } from "./parts/codes.ts";
 import { measureDevices } from "./parts/devices.ts";
 import { measureDownloads } from "./parts/downloads.ts";
+import { measureJob } from "./parts/job.ts";
 import { measureJobs } from "./parts/jobs.ts";
 import { measureLoad } from "./parts/load.ts";
 import { measureLog } from "./parts/log.ts";
@@ -9,6 +10,7 @@ import { measureScan } from "./parts/scan.ts";
 import { measureSearch } from "./parts/search.ts";
 import { measureTogether } from "./parts/together.ts";
 import { measureVerify } from "./parts/verify.ts";
+import { measureYears } from "./parts/years.ts";
 import type { Progress } from "./progress.ts";
 import type { PartName, Parts } from "./results.ts";
 import type { Runtime } from "./runtimes.ts";
@@ -48,12 +50,16 @@ export async function runPart(
     }
     case "jobs":
       return { jobs: { on, rows: (await each((one) => measureJobs(one, sizes.jobs, progress))).flat() } };
+    case "job":
+      return { job: { on, rows: await measureJob(sizes.job, progress) } };
     case "verify":
       return { verify: { on, rows: await measureVerify(sizes.verify, progress) } };
     case "log":
       return { log: { on, rows: await measureLog(sizes.log, progress) } };
     case "search":
       return { search: { on, rows: await measureSearch(sizes.search, progress) } };
+    case "years":
+      return { years: { on, rows: await measureYears(sizes.years, progress) } };
     case "load":
       return { load: { on, rows: (await each((one) => measureLoad(one, sizes.load, progress))).flat() } };
   }

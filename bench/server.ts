@@ -4,6 +4,7 @@
  */
 import { once } from "node:events";
 import { createServer, type Server, type Socket } from "node:net";
+import { measurementAnswer } from "./measurement.ts";
 
 /** The last part of a medium's path is its length. */
 const listAnswer = listOf(
@@ -14,7 +15,9 @@ const listAnswer = listOf(
 );
 const emptyAnswer = listOf();
 
-function listOf(...media: readonly [contentId: string, contentType: string, description: string][]): Buffer {
+function listOf(
+  ...media: readonly (readonly [contentId: string, contentType: string, description: string])[]
+): Buffer {
   return jsonAnswer(
     JSON.stringify(
       media.map(([contentId, contentType, description]) => ({ contentId, contentType, description })),
@@ -22,38 +25,7 @@ function listOf(...media: readonly [contentId: string, contentType: string, desc
   );
 }
 
-const measurement = JSON.stringify({
-  transactionReference: "ORDER-1",
-  customReference1: null,
-  customReference2: null,
-  customReference3: null,
-  imageIdentifier: "7b1f0b64-51f5-4f3e-9a55-3f1b8f6d2c10",
-  elapsedMs: 498,
-  dateTimeLocal: "2026-01-02T03:04:05.135+00:00",
-  dateTimeUtc: "2026-01-02T03:04:05.135Z",
-  errorCode: 0,
-  errorMessage: "-",
-  objectCount: 1,
-  dimsUnitOfMeasure: "cm",
-  weightUnitOfMeasure: "lb",
-  measurementFidelity: "0.5",
-  legalForTrade: false,
-  weight: 2.8,
-  objectId: "",
-  measuredObjects: [
-    {
-      trackId: 1,
-      rotationAngle: 14.2,
-      length: 33.5,
-      width: 21,
-      height: 12.5,
-      errorCode: 0,
-      errorMessage: "-",
-    },
-  ],
-});
-
-const measureAnswer = jsonAnswer(measurement);
+const measureAnswer = jsonAnswer(measurementAnswer);
 const block = Buffer.alloc(1024 * 1024, "0123456789abcdef");
 
 function jsonAnswer(body: string): Buffer {
@@ -71,14 +43,19 @@ function answer(socket: Socket, path: string): void {
   }
 }
 
-/** The id of a transaction describes it: "waiting-1" has no media yet, "video-50000000-1" one video of that length. */
+/**
+ * The id of a transaction describes it: "waiting-1" has no media yet, "video-50000000-1" one video of that length, "pair-50000-1" two.
+ */
 function answerList(path: string): Buffer {
-  const [, kind, bytes = ""] = /\/(video|waiting)-(?:(\d+)-)?\d+$/.exec(path) ?? [];
+  const [, kind, bytes = ""] = /\/(pair|video|waiting)-(?:(\d+)-)?\d+$/.exec(path) ?? [];
   return kind === undefined
     ? listAnswer
     : kind === "waiting"
       ? emptyAnswer
-      : listOf([bytes, "video/mp4", "Video"]);
+      : listOf(
+          [bytes, "video/mp4", "Video"],
+          ...(kind === "pair" ? ([[String(Number(bytes) + 1), "video/mp4", "Depth"]] as const) : []),
+        );
 }
 
 /** An MP4 of any length with valid boxes, but without real pictures. */

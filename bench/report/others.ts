@@ -1,5 +1,6 @@
 import type { CodeRow } from "../parts/codes.ts";
 import type { DeviceRow } from "../parts/devices.ts";
+import type { BareRow } from "../parts/job.ts";
 import type { JobRow } from "../parts/jobs.ts";
 import type { LoadRow } from "../parts/load.ts";
 import type { LogRow } from "../parts/log.ts";
@@ -7,6 +8,7 @@ import type { ScanRow } from "../parts/scan.ts";
 import type { SearchRow } from "../parts/search.ts";
 import type { TogetherRow } from "../parts/together.ts";
 import type { VerifyRow } from "../parts/verify.ts";
+import type { YearRow } from "../parts/years.ts";
 import { count, figure, fileSize, kilobytes, megabytes, table, times } from "./table.ts";
 
 export function togetherSection(rows: readonly TogetherRow[]): string {
@@ -126,6 +128,70 @@ export function jobsSection(rows: readonly JobRow[]): string {
       megabytes(row.memoryBytes),
       megabytes(row.waitingBytes),
     ]),
+  );
+}
+
+export function jobSection(rows: readonly BareRow[]): string {
+  return table(
+    ["at a time", "a job", "the script", "ratio", "CPU of a job", "of the script", "ratio"],
+    rows.map(({ atOnce, archive, bare }) => [
+      String(atOnce),
+      `${figure(archive.ms)} ms`,
+      `${figure(bare.ms)} ms`,
+      times(archive.ms / bare.ms),
+      `${figure(archive.cpuMs)} ms`,
+      `${figure(bare.cpuMs)} ms`,
+      times(archive.cpuMs / bare.cpuMs),
+    ]),
+  );
+}
+
+const million = 1_000_000;
+
+/** What a million packages cost if each further one costs as much as those between the last two sizes; null for fewer sizes. */
+function millionOf(rows: readonly YearRow[], key: Exclude<keyof YearRow, "packages">): number | null {
+  const [one, other] = rows.slice(-2);
+  if (one === undefined || other === undefined) {
+    return null;
+  }
+  const each = (other[key] - one[key]) / (other.packages - one.packages);
+  return other[key] + Math.max(0, each) * (million - other.packages);
+}
+
+export function yearsSection(rows: readonly YearRow[]): string {
+  const ms = (value: number): string => `${figure(value)} ms`;
+  const seconds = (value: number): string => `${figure(value)} s`;
+  const [verify, prune, rebuild] = (
+    ["verifyCpuSeconds", "pruneCpuSeconds", "rebuildCpuSeconds"] as const
+  ).map((key) => millionOf(rows, key));
+  const cpu = (value: number | null | undefined): string | null =>
+    value === null || value === undefined ? null : seconds(value);
+  return table(
+    [
+      "packages",
+      "one more",
+      "its CPU",
+      "database a package",
+      "newest",
+      "search",
+      "verify, CPU",
+      "prune, nothing due, CPU",
+      "rebuild, CPU",
+    ],
+    [
+      ...rows.map((row) => [
+        count(row.packages),
+        ms(row.archiveMs),
+        ms(row.archiveCpuMs),
+        kilobytes(row.databaseBytes),
+        ms(row.newestMs),
+        ms(row.searchMs),
+        seconds(row.verifyCpuSeconds),
+        seconds(row.pruneCpuSeconds),
+        seconds(row.rebuildCpuSeconds),
+      ]),
+      [`${count(million)}, calculated`, null, null, null, null, null, cpu(verify), cpu(prune), cpu(rebuild)],
+    ],
   );
 }
 

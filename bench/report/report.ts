@@ -6,6 +6,7 @@ import { downloadsSection } from "./downloads.ts";
 import {
   codesSection,
   devicesSection,
+  jobSection,
   jobsSection,
   loadSection,
   logSection,
@@ -13,6 +14,7 @@ import {
   searchSection,
   togetherSection,
   verifySection,
+  yearsSection,
 } from "./others.ts";
 import { table } from "./table.ts";
 import { targets } from "./targets.ts";
@@ -52,9 +54,11 @@ export function writeReport(results: Results): string {
     parts.devices &&
       section("Many devices", parts.devices.on, devicesText, devicesSection(parts.devices.rows)),
     parts.jobs && section("Many archive jobs", parts.jobs.on, jobsText, jobsSection(parts.jobs.rows)),
+    parts.job && section("A job and a bare script", parts.job.on, jobText(), jobSection(parts.job.rows)),
     parts.verify && section("Verification", parts.verify.on, verifyText, verifySection(parts.verify.rows)),
     parts.log && section("The log of a store", parts.log.on, logText, logSection(parts.log.rows)),
     parts.search && section("Search", parts.search.on, searchText, searchSection(parts.search.rows)),
+    parts.years && section("After years", parts.years.on, yearsText, yearsSection(parts.years.rows)),
     parts.load && section("Load and size", parts.load.on, loadText, loadSection(parts.load.rows)),
     readFileSync(join(import.meta.dirname, "notes.md"), "utf8").trim(),
   ];
@@ -85,6 +89,21 @@ calls in the same process, without a node. _of 16_ is the ratio to the calls wit
 const jobsText = `All jobs are sent to one archive node at once, each with four media of 40 kB. A job is finished when its package is
 complete, hashed, synced and recorded in the store's database. _All waiting_ is the memory above idle when the cloud has no media for
 any of the jobs yet.`;
+
+/** With the source of the script. */
+function jobText(): string {
+  const source = readFileSync(join(import.meta.dirname, "..", "bare-job.ts"), "utf8").trim();
+  return `Transactions with two media of 105 kB and a measurement, in turn with this script, which hashes and syncs the same files and promises
+nothing: it has no database, and what a kill leaves of it is left. Compare the ratios.
+
+\`\`\`ts
+${source}
+\`\`\``;
+}
+
+const yearsText = `An archive that was filled by jobs with two media of 2 kB and a measurement each. _One more_ is archived after all others, one after the
+other. _Newest_ and _search_ look up 25 packages in the index. Verify, prune and rebuild are processor time of a command of its own. A
+million is calculated: each further package costs what those between the last two sizes have cost.`;
 
 const verifyText = `\`dimensioner verify\` reads packages with a video and four pictures each, in turn with \`sha256sum\`, which uses one core. The files are
 in the system's cache. Verify also compares manifests, the chain and what lies in the folders.`;

@@ -5,7 +5,9 @@ import { join } from "node:path";
 import { readOptions } from "../../bench/options.ts";
 import { measureCalls } from "../../bench/parts/calls.ts";
 import { measureDownloads } from "../../bench/parts/downloads.ts";
+import { measureJob } from "../../bench/parts/job.ts";
 import { measureVerify } from "../../bench/parts/verify.ts";
+import { measureYears } from "../../bench/parts/years.ts";
 import { drawChart } from "../../bench/report/chart.ts";
 import { writeReport } from "../../bench/report/report.ts";
 import { table } from "../../bench/report/table.ts";
@@ -44,6 +46,34 @@ describe("bench", () => {
       const [row] = await measureVerify(sizes, silent);
       assert.equal(row?.bytes, 2 * 140_000);
       assert.ok(row.bytesPerSecond > 0 && row.coresUsed > 0, JSON.stringify(row));
+      assert.deepEqual(await readdir(folder), []);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+
+  it("measures a job in turn with a bare script, and an archive of several sizes, and leaves no file", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "bench-test-"));
+    try {
+      const jobs = await measureJob({ jobs: 3, rounds: 1, folder }, silent);
+      assert.deepEqual(
+        jobs.map(({ atOnce, archive, bare }) => [atOnce, archive.cpuMs > 0, bare.cpuMs > 0]),
+        [
+          [1, true, true],
+          [16, true, true],
+        ],
+      );
+      const years = await measureYears({ packages: [8, 16], more: 4, rounds: 1, folder }, silent);
+      assert.deepEqual(
+        years.map(({ packages }) => packages),
+        [8, 16],
+      );
+      for (const row of years) {
+        assert.ok(
+          Object.values(row).every((value) => value > 0),
+          JSON.stringify(row),
+        );
+      }
       assert.deepEqual(await readdir(folder), []);
     } finally {
       await rm(folder, { recursive: true, force: true });

@@ -1,0 +1,31 @@
+/** What a device answers to a measure. */
+export const measurementAnswer = JSON.stringify({
+  transactionReference: "ORDER-1",
+  customReference1: null,
+  customReference2: null,
+  customReference3: null,
+  imageIdentifier: "7b1f0b64-51f5-4f3e-9a55-3f1b8f6d2c10",
+  elapsedMs: 498,
+  dateTimeLocal: "2026-01-02T03:04:05.135+00:00",
+  dateTimeUtc: "2026-01-02T03:04:05.135Z",
+  errorCode: 0,
+  errorMessage: "-",
+  objectCount: 1,
+  dimsUnitOfMeasure: "cm",
+  weightUnitOfMeasure: "lb",
+  measurementFidelity: "0.5",
+  legalForTrade: false,
+  weight: 2.8,
+  objectId: "",
+  measuredObjects: [
+    {
+      trackId: 1,
+      rotationAngle: 14.2,
+      length: 33.5,
+      width: 21,
+      height: 12.5,
+      errorCode: 0,
+      errorMessage: "-",
+    },
+  ],
+});
