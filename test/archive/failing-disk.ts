@@ -33,8 +33,8 @@ export type Effect = (typeof hangs)[number] | `E${string}`;
 /** Whether the archive is a new one, or the call to the disk at which the process before it was killed. */
 export const beginnings = {
   new: null,
-  "killed in the middle of sealing": ({ name, args: [, target] }: DiskCall) =>
-    name === "rename" && String(target).endsWith("package/item-2.jpg"),
+  "killed in the middle of sealing": ({ name, args: [path] }: DiskCall) =>
+    name === "open" && String(path).endsWith("package/manifest.json"),
   // The parent folder is synced right after the package has got its name.
   "killed before the package is in the index": ({ name, args: [path] }: DiskCall) =>
     name === "open" && existsSync(join(String(path), "ORDER-1-killed")),
