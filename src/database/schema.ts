@@ -315,7 +315,7 @@ export const migrations: Migrations = [
     `DROP INDEX jobs_open`,
     `DROP INDEX jobs_changed`,
     `DROP INDEX jobs_transaction`,
-    `CREATE INDEX jobs_ended ON jobs (changed_at) WHERE state IN ('reported', 'failed')`,
+    `CREATE INDEX jobs_ended ON jobs (state, changed_at) WHERE state IN ('reported', 'failed')`,
   ],
 ];
 

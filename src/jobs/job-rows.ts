@@ -533,14 +533,18 @@ export class EarlierJobs {
   async removeEnded(days: number, save: SaveMedia = async () => true): Promise<boolean> {
     const daysAgo = (count: number): string => new Date(this.#now().getTime() - count * dayMs).toISOString();
     const before = daysAgo(days);
-    const [removed = [], , failed = [], media = []] = await this.#database.transaction([
-      {
-        sql: `DELETE FROM jobs WHERE job_id IN
-          (SELECT job_id FROM jobs WHERE changed_at < ? AND ${hasEnded} AND NOT (${keepsMedia})
-            AND (changed_at < ? OR state = 'reported' AND ${isIndexed})
-            ORDER BY changed_at LIMIT ? ${skipLocked}) RETURNING job_id`,
-        values: [daysAgo(keepIndexedDays), before, mostRemoved],
-      },
+    const remove = (state: "failed" | "reported", which: string, values: readonly SqlValue[]): Statement => ({
+      sql: `DELETE FROM jobs WHERE job_id IN
+        (SELECT job_id FROM jobs WHERE ${hasEnded} AND state = '${state}' AND ${which} LIMIT ? ${skipLocked})
+        RETURNING job_id`,
+      values: [...values, mostRemoved],
+    });
+    const [reported = [], others = [], , failed = [], media = []] = await this.#database.transaction([
+      remove("reported", `changed_at < ? AND (changed_at < ? OR ${isIndexed})`, [
+        daysAgo(keepIndexedDays),
+        before,
+      ]),
+      remove("failed", `changed_at < ? AND NOT (${keepsMedia})`, [before]),
       removeOldMeasurements(this.#now()),
       { sql: `SELECT job_id ${oldFailed}`, values: [before, mostRemoved] },
       {
@@ -560,14 +564,14 @@ export class EarlierJobs {
     await this.#database.transaction(
       saved.map((id) => ({ sql: "DELETE FROM jobs WHERE job_id = ? AND state = 'failed'", values: [id] })),
     );
-    return removed.length === mostRemoved || saved.length === mostRemoved;
+    return [reported, others, saved].some(({ length }) => length === mostRemoved);
   }
 }
 
 /** Keeps the media of a failed job. Returns whether its row is needed no more. */
 type SaveMedia = (job: string, items: readonly StoredItem[]) => Promise<boolean>;
 
-const oldFailed = `FROM jobs WHERE changed_at < ? AND ${hasEnded} AND ${keepsMedia} ORDER BY changed_at, job_id LIMIT ?`;
+const oldFailed = `FROM jobs WHERE ${hasEnded} AND changed_at < ? AND ${keepsMedia} ORDER BY changed_at, job_id LIMIT ?`;
 
 /** Who takes jobs over. */
 export interface Taker {
