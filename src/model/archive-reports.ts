@@ -16,6 +16,7 @@ export interface Finding {
     | "missing"
     | "missing-package"
     | "not-logged"
+    | "retention"
     | "stray"
     | "timestamp"
     | "unlisted"
@@ -35,6 +36,7 @@ export const packageFindingKinds = [
   "missing",
   "missing-package",
   "not-logged",
+  "retention",
   "stray",
   "timestamp",
   "unreadable",

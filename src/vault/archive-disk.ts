@@ -36,6 +36,8 @@ export interface ReadDisk {
   readdir(path: string): Promise<string[]>;
   opendir(path: string): Promise<AsyncIterable<{ readonly name: string; isDirectory(): boolean }>>;
   realpath(path: string): Promise<string>;
+  /** Until when nobody can delete a file (Object Lock), in milliseconds since 1970; 0 if everybody can. Only buckets know. */
+  retainedUntilMs?(path: string): Promise<number>;
 }
 
 /** The file system for the command-line tools, which may wait for the disk. */

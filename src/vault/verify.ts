@@ -474,6 +474,7 @@ async function* checkPackage(
       yield* compareFigures(manifest, content, below(path, manifestFileName));
     }
   }
+  yield* checkRetention({ path, folder, manifest }, hasher.disk);
   const named = new Set([manifestFileName, ...files.map((file) => file.path)]);
   try {
     for await (const name of straysOf(folder, named, hasher.disk)) {
@@ -489,6 +490,26 @@ async function* checkPackage(
       throw error;
     }
     yield { kind: "unreadable", path, problem: sayUnreadable(error) };
+  }
+}
+
+/** An object store may have dropped a retention, or somebody with a special right has shortened it. It may keep whole seconds only. */
+async function* checkRetention(
+  { path, folder, manifest }: Pick<WalkedPackage, "folder" | "manifest" | "path">,
+  disk: ReadDisk,
+): AsyncGenerator<PackageFinding> {
+  const { retainedUntil } = manifest.times;
+  const untilMs = retainedUntil === undefined ? 0 : Date.parse(retainedUntil) - 1_000;
+  if (disk.retainedUntilMs === undefined || untilMs <= Date.now()) {
+    return;
+  }
+  for (const name of [...filesOf(manifest).map((file) => file.path), manifestFileName]) {
+    const foundMs = await disk.retainedUntilMs(join(folder, name));
+    if (foundMs < untilMs) {
+      const found = foundMs === 0 ? "not at all" : `until ${new Date(foundMs).toISOString()}`;
+      const problem = `it was to be protected from being deleted until ${retainedUntil} (Object Lock), and is ${found}; or the access key lacks s3:GetObjectRetention`;
+      yield { kind: "retention", path: below(path, name), problem };
+    }
   }
 }
 

@@ -57,6 +57,7 @@ describe("the texts of the evidence page", () => {
       missing: true,
       "missing-package": true,
       "not-logged": true,
+      retention: true,
       stray: true,
       timestamp: true,
       unreadable: true,

@@ -37,6 +37,8 @@ export const reportTexts = {
   foundPackage: "The package is missing: its folder or its manifest is gone.",
   foundIndex: "The index of the archive says something else than the manifest of this package.",
   foundNotLogged: "The log of the archive does not know this package in this place.",
+  foundRetention:
+    "The object store does not protect __name__ from being deleted for as long as the manifest says.",
   foundTimestamp: "__name__: this time stamp is missing, or it is not valid.",
   notShown: "Not shown, because this file is not what was archived.",
 

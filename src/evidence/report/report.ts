@@ -281,6 +281,7 @@ const findingTexts: Readonly<Record<PackageFinding["kind"], ReportTextKey>> = {
   unreadable: "foundUnreadable",
   stray: "foundStray",
   "not-logged": "foundNotLogged",
+  retention: "foundRetention",
   document: "foundDocument",
   manifest: "foundManifest",
   "missing-package": "foundPackage",

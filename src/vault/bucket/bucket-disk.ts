@@ -51,6 +51,10 @@ export class BucketDisk implements ReadDisk {
     return Promise.resolve(this.#entries(path));
   }
 
+  async retainedUntilMs(path: string): Promise<number> {
+    return (await this.bucket.head(keyOf(path)))?.retainedUntilMs ?? 0;
+  }
+
   realpath(path: string): Promise<string> {
     return Promise.resolve(path);
   }
