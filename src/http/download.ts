@@ -46,7 +46,7 @@ interface DownloadRequest {
 
 /**
  * Starts a download of any size; resolves with the headers of the first good response. The body fails when less than 1,000 bytes a second
- * have arrived for the transport's `timeoutMs`, or after three tries in a row that bring less than 16 KB each; apart from that it has no
+ * have arrived for the transport's `timeoutMs`, or after three tries in a row that bring less than 1,000 bytes each; apart from that it has no
  * time limit.
  */
 export function startDownload(
@@ -396,8 +396,8 @@ function framingOf(hasLength: boolean, headers: Headers): Framing {
   return headers["transfer-encoding"] === undefined ? "close" : "chunked";
 }
 
-/** A try that brings less has failed: a byte with each connection would take for ever. */
-const leastProgressBytes = 16 * 1024;
+/** A try that brings less than this has failed, but for the first one: a byte with each connection would take for ever. */
+const leastProgressBytes = 1_000;
 
 /** Counts the tries of one download, including those of restarts. */
 class DownloadTries {
@@ -414,7 +414,8 @@ class DownloadTries {
     retryAfterMs: number | undefined,
     timeoutMs: number,
   ): number | undefined {
-    this.#failures = bytes >= this.#mostBytes + leastProgressBytes ? 0 : this.#failures + 1;
+    const isFirst = this.#mostBytes === 0 && bytes > 0;
+    this.#failures = isFirst || bytes >= this.#mostBytes + leastProgressBytes ? 0 : this.#failures + 1;
     this.#mostBytes = Math.max(this.#mostBytes, bytes);
     const waitMs = delayMs(readPolicy, Math.max(this.#failures, 1), retryAfterMs);
     const isLate = performance.now() + waitMs >= this.lastByteAt + timeoutMs;

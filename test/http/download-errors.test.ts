@@ -72,7 +72,7 @@ describe("a download with somebody who watches it, or a peer that goes away", ()
       socket.end(Buffer.concat([replyBytes(head), file.subarray(from, from + 1)]));
     });
     await failsWith(readBody(breaking.begun), { code: "ERR_CONNECTION_LOST" });
-    assert.equal(breaking.server.requests.length, 3);
+    assert.equal(breaking.server.requests.length, 4);
   });
 
   it("goes on for as long as enough comes in time", async () => {
