@@ -265,13 +265,14 @@ export class StoreDatabase implements Database {
 
   /** All transactions wait for a hanging disk at the same time, each as long as for any response. */
   async #reopened(): Promise<SqliteDatabase> {
+    const { file, answerWithinMs = defaultAnswerMs } = this.#options;
+    const refused = this.#refused;
+    if (refused !== undefined && (await stateOf(file)) === (await refused.state)) {
+      throw refused.error;
+    }
     this.#reopening ??= this.#reopen().finally(() => {
       this.#reopening = undefined;
     });
-    const { file, answerWithinMs = defaultAnswerMs } = this.#options;
-    if (this.#refused !== undefined && (await stateOf(file)) === (await this.#refused.state)) {
-      throw this.#refused.error;
-    }
     const reopening = this.#reopening;
     if (!(await settledWithin(reopening, answerWithinMs))) {
       throw unansweredError(file, answerWithinMs);
