@@ -74,13 +74,13 @@ async function main([name = "--help", ...args]: readonly string[]): Promise<void
   }
   const interrupted = new AbortController();
   let isService = false;
-  const interrupt = (): void => {
+  const interrupt = (signal: NodeJS.Signals): void => {
     if (interrupted.signal.aborted) {
-      process.exit(interruptedCode);
+      endBy(signal);
     }
     interrupted.abort();
     if (!isService) {
-      setTimeout(() => process.exit(interruptedCode), interruptMs).unref();
+      setTimeout(() => endBy(signal), interruptMs).unref();
     }
   };
   process.on("SIGINT", interrupt).on("SIGTERM", interrupt);
@@ -110,6 +110,15 @@ async function main([name = "--help", ...args]: readonly string[]): Promise<void
     process.stderr.write(`dimensioner${shownName}: ${printable(reason)}\n`);
     process.exitCode = isInterrupted ? interruptedCode : 2;
   }
+}
+
+/**
+ * Ends this process as a signal does that nobody handles, which shells show as 128 plus its number: an orderly exit waits for the threads
+ * that wait for a disk.
+ */
+function endBy(signal: NodeJS.Signals): void {
+  process.removeAllListeners(signal);
+  process.kill(process.pid, signal);
 }
 
 await main(process.argv.slice(2));

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { printableJson, sayProgress } from "../../src/cli/command-line.ts";
 import { withFolder } from "../media/support.ts";
 import { fillArchive } from "../archive/packages.ts";
@@ -100,6 +101,26 @@ describe("archive: the command lines", () => {
     });
   });
 
+  it("end with Ctrl+C while a disk does not respond", async function () {
+    if (process.platform === "win32") {
+      // There is no pipe that a thread waits for.
+      this.skip();
+    }
+    await withFolder(async (root) => {
+      const pipe = join(root, "pipe");
+      await promisify(execFile)("mkfifo", [pipe]);
+      // One of the threads for files waits until somebody writes to it, as for a share whose server is gone.
+      const hang = `data:text/javascript,import{open}from"node:fs";open(${encodeURIComponent(JSON.stringify(pipe))},"r",()=>{})`;
+      const child = spawn(process.execPath, ["--import", hang, ...[scripts["verify"] ?? ""].flat(), pipe], {
+        stdio: ["ignore", "ignore", "pipe"],
+      });
+      await once(child.stderr, "readable");
+      child.kill("SIGINT");
+      // A shell shows it as 130.
+      assert.deepEqual(await once(child, "exit"), [null, "SIGINT"]);
+    });
+  });
+
   it("end with Ctrl+C and the code 130, also while nobody reads what they print", async () => {
     await withFolder(async (root) => {
       await mkdir(join(root, ".dimensioner-archive"));
@@ -113,9 +134,11 @@ describe("archive: the command lines", () => {
       // It has begun to print, more than a pipe holds.
       await once(child.stdout, "readable");
       child.kill("SIGINT");
-      const [code] = (await once(child, "exit")) as [number | null];
+      const [code, signal] = (await once(child, "exit")) as [number | null, string | null];
+      // A shell shows both as 130.
+      assert.ok(code === 130 || signal === "SIGINT", `${code} ${signal}`);
       child.stdout.destroy();
-      assert.deepEqual([code, said.includes("Error")], [130, false]);
+      assert.ok(!said.includes("Error"));
     });
   });
 
