@@ -64,19 +64,20 @@ describe(`the dialog of a store, in Node-RED ${nodeRedMajor}`, () => {
       await openConfigDialog(page, "store");
       const lines = await tested(page);
       assert.equal(lines[0], `good: The folder ${folder} exists.`);
-      assert.deepEqual(lines.slice(1, 5), [
+      assert.deepEqual(lines.slice(1, 6), [
         "good: Files can be written and deleted.",
         "good: Finished packages cannot overwrite one another.",
         "good: Files and folders are synced to the disk.",
+        "good: Lines are added to the log.",
         "good: Unfinished packages are on the same disk.",
       ]);
-      assert.match(lines[5] ?? "", /free space: \d[\d,.]* \wB of \d[\d,.]* \wB/i);
+      assert.match(lines[6] ?? "", /free space: \d[\d,.]* \wB of \d[\d,.]* \wB/i);
       const file = join(nodeRed.userDir, "dimensioner", "store.sqlite");
       assert.match(
-        lines[6] ?? "",
+        lines[7] ?? "",
         /^good: The database works \(SQLite 3\.\d+\.\d+, schema version \d+, [\d.]+ kB\): /,
       );
-      assert.ok(lines[6]?.endsWith(file));
+      assert.ok(lines[7]?.endsWith(file));
       assert.ok(lines.includes("good: No open archive jobs."));
       assert.ok(lines.includes("good: No unhandled webhook records."));
       const { name, content } = await savedFile(page);
