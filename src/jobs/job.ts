@@ -506,8 +506,9 @@ export class RunningJob implements CollectingJob, Waiting {
   #pauseAfterFailure(error: unknown): number | null {
     const { job, store, node } = this;
     const { intent, sinceMs } = job;
-    // What is whole waits for as long as it takes.
-    const hasNoEnd = intent.giveUpMs === 0 || this.#isCollected || job.state === "sealing";
+    // What is whole waits for its folder or bucket for as long as it takes.
+    const isWaiting = (this.#isCollected || job.state === "sealing") && isOfPackages(error);
+    const hasNoEnd = intent.giveUpMs === 0 || isWaiting;
     const leftMs = hasNoEnd ? Infinity : sinceMs + intent.giveUpMs - performance.now();
     if (!isRetryableJob(error) || leftMs <= 0) {
       const isOfMedia = isDimensionerError(error) && isRetryableJob(error) && !notOfTheMedia.has(error.code);
@@ -742,6 +743,11 @@ const notOfTheMedia: ReadonlySet<ErrorCode> = new Set([
   "ERR_NOT_FOUND",
   "ERR_CANCELLED",
 ]);
+
+/** Whether it is the folder or the bucket of the packages that fails, and not the database. */
+function isOfPackages(error: unknown): boolean {
+  return isDimensionerError(error) && (error.code === "ERR_FILE" || error.sentence.startsWith("bucket"));
+}
 
 /**
  * Whether a failure can disappear without another message: a connection, a token or a disk may come back. Such a job

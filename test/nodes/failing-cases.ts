@@ -173,10 +173,6 @@ export function failingCases(folder: string, file: string): FailingCase[] {
     { code: "ERR_CONFIG", ...bill({ extras: "0" }) },
     { code: "ERR_CONFIG", ...bill({ divisor: "0" }) },
     { code: "ERR_CONFIG", ...bill({ minimum: "-1" }) },
-    {
-      code: "ERR_FILE",
-      ...archive({ store: "gone-store" }, { payload: { path: "0", bytes: 1, sha256: "0" } }),
-    },
     { code: "ERR_FILE", ...image({ output: "file", folder: `${folder}/0` }), ...imageOf("1") },
     { code: "ERR_FILE", ...image({ output: "file", folder: file }), ...imageOf("1") },
   ];
