@@ -25,6 +25,9 @@ export const prune = defineVerb({
 database lists. A package is kept while it is on hold, or if it contains a file that its manifest does not list. Anything that is not a package is left alone. Each deletion is in the store's log before
 it happens. You can run it while Node-RED is writing, and stop it and run it again at any time.
 
+Because of their age, nothing is deleted where the clock of this computer may be wrong: the newest package is more than a month old, or nearly
+all are due at once. Age counts from when a package was archived or, if that is later, measured by the clock of the device.
+
 For space, one run deletes at most a tenth of the packages, and with --older-than none that is younger. If the disk and the database
 contradict each other, or the disk does not gain what is deleted, nothing more is deleted. What is still missing is said, with exit code 1.
 
@@ -49,6 +52,10 @@ ${storeText}`,
       help: "how much all packages may have, such as 500GB, as the database has it: without manifests",
     },
     database: databaseOption,
+    "despite-clock": {
+      type: "boolean",
+      help: "delete although the newest package is a month old, or nearly all packages are due: the clock may be wrong",
+    },
     "dry-run": { type: "boolean", help: "only print what would be deleted" },
   },
   examples: [
@@ -74,6 +81,7 @@ ${storeText}`,
           before,
           keepFree,
           useAtMost,
+          despiteClock: values["despite-clock"] === true,
           dryRun: isDryRun,
           database: values.database ?? database,
           signal,

@@ -1149,6 +1149,16 @@ const stores = {
     text: "Nothing was deleted: nothing says how much of the bucket __name__ is free, because it has no end. Limit what the packages use instead.",
     hint: "Set “Use at most” for it; on the command line, it is --use-at-most.",
   },
+  pruneClock: {
+    code: "ERR_CONFIG",
+    text: "Nothing was deleted: the clock of this computer says __words__, and the newest package is of __value__. Check the clock. If it is right, run dimensioner prune with --despite-clock.",
+    hint: "With a clock that is ahead, everything looks old.",
+  },
+  pruneNearlyAll: {
+    code: "ERR_CONFIG",
+    text: "Nothing was deleted: __count__ of __total__ packages are old enough by the clock of this computer, which says __words__. Check the clock and the age. If both are right, run dimensioner prune with --despite-clock once.",
+    hint: "With a clock that is ahead, everything looks old.",
+  },
   prunePartSpace: {
     code: "ERR_CONFIG",
     text: "Nothing was deleted: space is a matter of the whole archive. Name __path__, not a part of it.",

@@ -61,6 +61,7 @@ const pruneOptions = {
   before: aDate,
   keepFree: atLeastOne,
   useAtMost: atLeastOne,
+  despiteClock: trueOrFalse,
   dryRun: trueOrFalse,
   database: aText,
   onPackage: aFunction,

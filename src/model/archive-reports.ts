@@ -299,6 +299,8 @@ export interface PruneArchiveOptions extends ArchiveOptions {
   readonly keepFree?: number | undefined;
   /** How many bytes all packages may have: the oldest are deleted until they have no more. */
   readonly useAtMost?: number | undefined;
+  /** Deletes also where the clock of this computer and the archive contradict each other, which is ERR_CONFIG otherwise. */
+  readonly despiteClock?: boolean | undefined;
   /** Only tells what would be deleted. */
   readonly dryRun?: boolean | undefined;
   /**

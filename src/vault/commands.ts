@@ -59,7 +59,8 @@ export async function pruneArchive(
   folder: string | FilesLocation,
   options: PruneOptionsOfCommand,
 ): Promise<PruneReport> {
-  const { before, keepFree, useAtMost, dryRun = false, database, onPackage, onProgress, signal } = options;
+  const { before, keepFree, useAtMost, despiteClock, dryRun = false, database } = options;
+  const { onPackage, onProgress, signal } = options;
   const space = keepFree === undefined && useAtMost === undefined ? undefined : { keepFree, useAtMost };
   const total = { deleted: 0, held: 0, kept: 0, failed: 0, leftover: 0, bytes: 0 };
   const take = async (one: PrunedPackage): Promise<void> => {
@@ -78,7 +79,7 @@ export async function pruneArchive(
   const thread = new ToolThread();
   try {
     await refuseOtherPlace(place, database, { thread, isOwn: typeof folder !== "string" });
-    const rule = { before: before ?? new Date(), space };
+    const rule = { before: before ?? new Date(), space, despiteClock };
     const pruning = new Pruning(place, { ...rule, database, thread, isDryRun: dryRun, signal });
     await watched("prune", pruning, { onProgress, signal }, take);
     const leftoversKept = await pruneLeftovers(place, { ...options, database, thread }, take);

@@ -15,6 +15,7 @@ import { publishLeftLog, publishLog, readyLog } from "./log/open-log.ts";
 import type { OpenedPlace } from "./open-place.ts";
 import { filesOf } from "./packages/manifest.ts";
 import type { FoundManifest } from "./packages/package-files.ts";
+import { demandPlausibleClock, mostAheadMs } from "./prune-clock.ts";
 import { SpaceGain, type SpaceNeed, type SpaceRule, explainMissing, spaceNeeded } from "./prune-space.ts";
 import { inParallel, loadManifestWithin, sayRetained, straysIn } from "./walk.ts";
 
@@ -27,6 +28,8 @@ export interface PruneOptions {
   readonly database: string;
   /** Files are opened in it. */
   readonly thread: ToolThread;
+  /** Deletes also where the clock of this computer and the archive contradict each other. */
+  readonly despiteClock?: boolean | undefined;
   /** Only reports what would be deleted. */
   readonly isDryRun: boolean;
   /** Aborting ends the run between two packages with the signal's reason. */
@@ -123,7 +126,7 @@ export class Pruning {
   }
 
   async *#pruneAll(stores: readonly OpenStore[]): AsyncGenerator<PrunedPackage> {
-    const { isDryRun, space } = this.#options;
+    const { isDryRun, space, despiteClock } = this.#options;
     if (!isDryRun) {
       for (const store of stores) {
         const log = { table: store.log, files: this.#place.files };
@@ -134,6 +137,10 @@ export class Pruning {
     if (space !== undefined) {
       yield* this.#pruneForSpace(stores, space);
       return;
+    }
+    if (!isDryRun && despiteClock !== true) {
+      const databases = stores.map(({ database }) => database);
+      await demandPlausibleClock(databases, this.#before);
     }
     for (const store of stores) {
       for await (const rows of this.#due(store.database)) {
@@ -180,22 +187,26 @@ export class Pruning {
     this.#space = { ...need.found, missingBytes, problem };
   }
 
-  /** The oldest first, some at a time. */
+  /** The oldest first, some at a time. Age counts from the later of the two clocks: that of Node-RED may have been behind. */
   async *#due(database: Database): AsyncGenerator<readonly Due[]> {
     const { root, start } = this.#place;
     const below =
       start === root ? "" : `${start.slice(root.length).replaceAll("\\", "/").replace(/^\//, "")}/`;
+    const latest = new Date(Date.now() + mostAheadMs).toISOString();
     let after: readonly [string, string] = ["", ""];
     for (;;) {
       const [rows = []] = await database.transaction([
         {
           sql: `SELECT package_id, location, manifest_sha256, supplements_sha256, transaction_id, archived_at, bytes
             FROM packages
-            WHERE archived_at < ? AND (archived_at > ? OR (archived_at = ? AND package_id > ?))
+            WHERE archived_at < ? AND (measured_at IS NULL OR measured_at < ? OR measured_at > ?)
+              AND (archived_at > ? OR (archived_at = ? AND package_id > ?))
               AND (substr(location, 1, ?) = ? OR location = ?)
             ORDER BY archived_at, package_id LIMIT ?`,
           values: [
             this.#before,
+            this.#before,
+            latest,
             after[0],
             after[0],
             after[1],
