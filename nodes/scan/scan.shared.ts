@@ -66,6 +66,8 @@ export const properties = {
     note: "note.noReads",
     group: codes,
   },
+  /** Whether the message has what a carrier's 2D label says of the addressee. */
+  addressee: { kind: "flag", default: false, note: "note.addressee", group: codes },
   /** The same scan within this many milliseconds is dropped; 0: never. */
   dedupe: {
     kind: "number",

@@ -38,7 +38,7 @@ export default function (RED: NodeAPI): void {
     let dropped = 0;
 
     const served = { ...operation, config: noConfig, properties: saved, settings };
-    serve(RED, this, served, async (job, { rules, sources, recent, separator, framing }) => {
+    serve(RED, this, served, async (job, { rules, sources, recent, separator, addressee, framing }) => {
       const { msg, status } = job;
       const droppedBefore = sources.dropped;
       const frames = await framesIn(job, framing, sources);
@@ -49,13 +49,13 @@ export default function (RED: NodeAPI): void {
       // All scans are read before any is remembered: a message ends either in its scans or in an error.
       const read: { payload: string; key: string; addition: Addition }[] = [];
       for await (const frame of someInTurn(frames)) {
-        const reading = readFrame(frame, { separator });
+        const reading = readFrame(frame, { separator, addressee });
         const control = rules.controlOf(reading);
         const addition: Addition =
           control === undefined
             ? { transactionReference: chooseReference(reading, references), scan: reading.scan }
             : { control };
-        read.push({ payload: frame.raw, key: `${sourceOf(msg)} ${reading.scan.text}`, addition });
+        read.push({ payload: reading.scan.raw, key: `${sourceOf(msg)} ${reading.scan.text}`, addition });
       }
       const fresh = read.filter(({ key }) => !recent.isDuplicate(key, performance.now()));
       dropped += read.length - fresh.length;

@@ -28,7 +28,17 @@ export function addTrialField(
 }
 
 /** The properties of the dialog on which the reading of a scan depends. */
-const settings = ["which", "ai", "pattern", "symbologies", "invalid", "controls", "noReads", "separator"];
+const settings = [
+  "which",
+  "ai",
+  "pattern",
+  "symbologies",
+  "invalid",
+  "controls",
+  "noReads",
+  "addressee",
+  "separator",
+];
 
 /**
  * Adds the field into which people type or scan a code to see how the runtime's parser reads it. The result may contain
@@ -101,8 +111,9 @@ function symbologyLine({ symbology, aim }: Record<string, unknown>, texts: Texts
 }
 
 function elementLines({ elements }: Record<string, unknown>, texts: Texts): string[] {
-  return recordsIn(elements).map(({ ai, title, value, decoded, checked, problem }) => {
-    const name = [typeof ai === "string" ? `(${ai})` : "(?)", title]
+  return recordsIn(elements).map(({ ai, di, title, value, decoded, checked, problem }) => {
+    const id = typeof ai === "string" ? ai : di;
+    const name = [typeof id === "string" ? `(${id})` : typeof title === "string" ? null : "(?)", title]
       .filter((one) => typeof one === "string")
       .join(" ");
     const known = typeof decoded === "number" || typeof decoded === "string" ? ` = ${decoded}` : "";

@@ -425,7 +425,9 @@ export interface DeviceMessage {
 
 /** What scan sends for a parcel, on its first output. */
 export interface ScanMessage {
-  /** The scan as text, exactly as the scanner sent it. */
+  /**
+   * The scan as text, exactly as the scanner sent it, but without the addressee of a carrier's 2D label.
+   */
   payload: string;
   /** What the node was told to take as the reference. */
   transactionReference: string;

@@ -231,7 +231,10 @@ export const sent = {
     parts: values.messageParts,
   }),
   ScanMessage: message("What scan sends for a parcel, on its first output.", {
-    payload: described("The scan as text, exactly as the scanner sent it.", v.string()),
+    payload: described(
+      "The scan as text, exactly as the scanner sent it, but without the addressee of a carrier's 2D label.",
+      v.string(),
+    ),
     transactionReference: described("What the node was told to take as the reference.", v.string()),
     scan: values.scan,
   }),

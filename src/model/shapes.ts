@@ -751,7 +751,10 @@ export interface MessageParts {
 
 /** How a scan was read. */
 export interface Scan {
-  /** All that the scanner sent for it, control characters included. */
+  /**
+   * All that the scanner sent for it, control characters included. What a carrier's 2D label says of the addressee
+   * is left out here and in text, unless the setting asks for it.
+   */
   raw: string;
   /**
    * The content of the code: without what the scanner puts around it, and with the group separator (character 29)
@@ -769,7 +772,7 @@ export interface Scan {
   aim: string | null;
   /** What stands in place of the group separator; null if nothing had to be found out. */
   separator: ScanSeparator | null;
-  /** Elements in their order; empty if it is not a GS1 code. */
+  /** Elements in their order; empty if it is neither a GS1 code nor the message of a 2D label. */
   elements: ScanElement[];
   /** Serial shipping container code (00); this and the next four only with a right check digit. */
   sscc: string | null;
@@ -791,14 +794,16 @@ export interface Scan {
   duplicate: boolean;
 }
 
-/** One element of a GS1 code. */
+/** One element of a GS1 code, or of the message of a 2D label. */
 export interface ScanElement {
   /**
    * Its application identifier; null if the value does not show it. An article number from EAN, UPC and ITF-14 is
    * 01.
    */
   ai: string | null;
-  /** As GS1 calls it; null if the identifier is not known. */
+  /** Its data identifier (ANSI MH10.8.2), in the message of a 2D label. */
+  di?: string;
+  /** As GS1 or ANSI MH10.8 calls it; null if the identifier is not known. */
   title: string | null;
   /** Its text exactly as in the code; an article number has 14 digits. */
   value: string;

@@ -509,13 +509,16 @@ export const storeState = described(
 );
 
 export const scanElement = described(
-  "One element of a GS1 code.",
+  "One element of a GS1 code, or of the message of a 2D label.",
   v.object({
     ai: described(
       "Its application identifier; null if the value does not show it. An article number from EAN, UPC and ITF-14 is 01.",
       text,
     ),
-    title: described("As GS1 calls it; null if the identifier is not known.", text),
+    di: v.exactOptional(
+      described("Its data identifier (ANSI MH10.8.2), in the message of a 2D label.", v.string()),
+    ),
+    title: described("As GS1 or ANSI MH10.8 calls it; null if the identifier is not known.", text),
     value: described("Its text exactly as in the code; an article number has 14 digits.", v.string()),
     checked: described(
       "Whether it has the length, the characters and the check digit that it should; null if the identifier is not known.",
@@ -581,7 +584,10 @@ export const scanSeparator = described(
 export const scan = described(
   "How a scan was read.",
   v.object({
-    raw: described("All that the scanner sent for it, control characters included.", v.string()),
+    raw: described(
+      "All that the scanner sent for it, control characters included. What a carrier's 2D label says of the addressee is left out here and in text, unless the setting asks for it.",
+      v.string(),
+    ),
     text: described(
       "The content of the code: without what the scanner puts around it, and with the group separator (character 29) between elements.",
       v.string(),
@@ -596,7 +602,10 @@ export const scan = described(
       "What stands in place of the group separator; null if nothing had to be found out.",
       v.nullable(scanSeparator),
     ),
-    elements: described("Elements in their order; empty if it is not a GS1 code.", v.array(scanElement)),
+    elements: described(
+      "Elements in their order; empty if it is neither a GS1 code nor the message of a 2D label.",
+      v.array(scanElement),
+    ),
     sscc: described(
       "Serial shipping container code (00); this and the next four only with a right check digit.",
       text,

@@ -5,12 +5,16 @@ import { hasGs1CheckDigit, isDigits } from "./gs1/check-digits.ts";
 import { readDigitalLink } from "./gs1/digital-link.ts";
 import { readBracketed, readElementString, separator } from "./gs1/element-string.ts";
 import { summarize } from "./gs1/summary.ts";
+import { type Envelope, endOfTransmission, isEnvelope, readEnvelope, recordSeparator } from "./envelope.ts";
+import { doubtful, doubtfulReplacements, replaceSeparators } from "./separators.ts";
 
 export interface ReadingOptions {
   /** A text that the scanner sends in place of the group separator, in addition to the usual ones. */
   readonly separator?: string | undefined;
   /** For the century of dates; now if not given. */
   readonly today?: Date | undefined;
+  /** Whether the scan has what a carrier's 2D label says of the addressee; left out if not given. */
+  readonly addressee?: boolean | undefined;
 }
 
 /** A scan, and the kind of code that it was read as. */
@@ -19,6 +23,8 @@ export interface Reading {
   readonly kind: CodeKind;
   /** True if nothing but a check digit, which fits one number in ten, says that it is of this kind. */
   readonly isGuessed: boolean;
+  /** Whether it is the message of a 2D label, which as a whole is no reference: it may have the addressee in it. */
+  readonly isEnvelope: boolean;
 }
 
 /** The content of a code, before the other fields are derived from it. */
@@ -34,11 +40,17 @@ interface Content {
 /** Reads one scan. It never fails: a code that is not a GS1 code is text. */
 export function readCode(
   { raw, body }: Frame,
-  { separator: own = "", today = new Date() }: ReadingOptions,
+  { separator: own = "", today = new Date(), addressee = false }: ReadingOptions,
 ): Reading {
   const content = withoutMark(body);
   const aim = readAim(content);
   const code = aim === undefined ? content : content.slice(aim.identifier.length);
+  const mayBeEnvelope = aim === undefined || aim.content === "any";
+  const envelope = mayBeEnvelope ? readEnvelope(code, own, addressee) : null;
+  if (envelope !== null) {
+    return readingOfEnvelope(envelope, raw, code, aim);
+  }
+  const isUnreadable = mayBeEnvelope && isEnvelope(code);
   const read = readContent(code, aim, own, today);
   const { kind, isGuessed = false, text, elements, symbology, separator: found = null } = read;
   const summary = summarize(elements);
@@ -48,16 +60,44 @@ export function readCode(
   return {
     kind,
     isGuessed,
+    isEnvelope: isUnreadable,
     scan: {
       raw,
       text,
-      number: numberOf(summary.sscc, number) ?? (kind === "other" ? printable(text) : null),
+      number: numberOf(summary.sscc, number) ?? (kind === "other" && !isUnreadable ? printable(text) : null),
       symbology: symbology ?? aim?.symbology ?? null,
       aim: aim?.identifier ?? null,
       elements: [...elements],
       separator: found,
       ...summary,
       carriers,
+      duplicate: false,
+    },
+  };
+}
+
+function readingOfEnvelope(
+  { text, isShortened, elements, number, carriers, labelWeight, separator: found }: Envelope,
+  raw: string,
+  code: string,
+  aim: Aim | undefined,
+): Reading {
+  const summary = summarize(elements);
+  return {
+    kind: "other",
+    isGuessed: false,
+    isEnvelope: true,
+    scan: {
+      raw: isShortened ? raw.replace(code, () => text) : raw,
+      text,
+      number: number ?? numberOf(summary.sscc, null),
+      symbology: aim?.symbology ?? null,
+      aim: aim?.identifier ?? null,
+      elements: [...elements],
+      separator: found,
+      ...summary,
+      labelWeight: labelWeight ?? summary.labelWeight,
+      carriers: [...carriers],
       duplicate: false,
     },
   };
@@ -337,52 +377,6 @@ export const symbologies: readonly (readonly [identifier: string, name: string])
 ];
 
 /**
- * What scanners, and programs between them and Node-RED, send in place of the group separator. A GS1 code can contain
- * none of it: brackets, backslashes and the others are not in its character set.
- */
-export const replacements = [
-  "<GS>",
-  "{GS}",
-  "[GS]",
-  "<FNC1>",
-  "{FNC1}",
-  "[FNC1]",
-  "<0x1D>",
-  "{0x1D}",
-  "\\x1D",
-  "\\u001D",
-  "^]",
-  "␝",
-  "Alt+029",
-];
-
-const usual = new RegExp(replacements.map((one) => one.replaceAll(/[\\^[\]{}+]/g, "\\$&")).join("|"), "gi");
-/** Most scans contain none of them, and need not be searched for each one. */
-const first = /[<{[\\^␝+]/;
-
-interface Replaced {
-  readonly text: string;
-  readonly separator: ScanSeparator | null;
-}
-
-/** Puts group separators in place of their replacements. */
-function replaceSeparators(code: string, own: string): Replaced {
-  const found = first.test(code) ? code.match(usual)?.[0] : undefined;
-  const text = found === undefined ? code : code.replaceAll(usual, separator);
-  return {
-    text: own === "" ? text : text.replaceAll(own, separator),
-    separator: found === undefined ? null : { found, as: separator },
-  };
-}
-
-/**
- * What keyboards and drivers make of the group separator, and what could also be a part of a code that is not of GS1. ↔ is what
- * Windows types for Alt+029. Of these, only # can be in a GS1 code, so no two of them can give a right reading.
- */
-export const doubtfulReplacements = ["|", "~", "#", "\\F", "↔"] as const;
-const doubtful = /[|~#\\↔]/;
-
-/**
  * The elements of a GS1 code, with what stands in place of the separator found out: where the code is not right as it stands, the
  * reading in which every element and check digit is.
  */
@@ -444,10 +438,7 @@ export function splitFrames(text: string): Framed {
     }
     const isFramed = text[position] === startOfText;
     const start = isFramed ? position + 1 : position;
-    let end = start;
-    while (end < text.length && (isFramed ? text[end] !== endOfText : !isEnd(text[end]))) {
-      end++;
-    }
+    const end = endOfFrame(text, start, isFramed);
     if (end === text.length) {
       break;
     }
@@ -460,6 +451,35 @@ export function splitFrames(text: string): Framed {
     from = position;
   }
   return appendEnds(frames, text.slice(from));
+}
+
+/** The beginning of a segment of a 2D label that may have any character in it (ISO/IEC 15434, formats 07 and 09). */
+const opaqueSegment = new RegExp(`${recordSeparator}0[79]`);
+const envelopeAtStart = /^(?:\uFEFF|\xEF\xBB\xBF)?(?:\]..)?\[\)>/;
+const endOfLabel = recordSeparator + endOfTransmission;
+
+/** The position of the character that ends a scan; the text's length if there is none. */
+function endOfFrame(text: string, start: number, isFramed: boolean): number {
+  let isLabel = envelopeAtStart.test(text.slice(start, start + 9));
+  for (let end = start; end < text.length; end++) {
+    if (isFramed ? text[end] !== endOfText : !isEnd(text[end])) {
+      continue;
+    }
+    const opaque = isLabel ? text.slice(start, end).search(opaqueSegment) : -1;
+    if (opaque < 0) {
+      return end;
+    }
+    const close = text.indexOf(endOfLabel, start + opaque);
+    if (close < 0) {
+      return text.length;
+    }
+    if (close < end) {
+      return end;
+    }
+    end = close + 1;
+    isLabel = false;
+  }
+  return text.length;
 }
 
 /** Further ending characters belong to the last scan. */

@@ -1,4 +1,4 @@
-import { aDate, aText, anObject, checkArguments } from "../errors/check.ts";
+import { aDate, aText, anObject, checkArguments, trueOrFalse } from "../errors/check.ts";
 import { DimensionerError } from "../errors/dimensioner-error.ts";
 import type { Values } from "../errors/interpolation.ts";
 import type { SentenceKey } from "../errors/sentences.ts";
@@ -13,7 +13,7 @@ import {
 } from "./read-code.ts";
 
 const facts = { surface: "config", operation: "scan", outcome: null } as const;
-const readingOptions = anObject({ separator: aText, today: aDate });
+const readingOptions = anObject({ separator: aText, today: aDate, addressee: trueOrFalse });
 
 const nothing = /^[\p{Cc}\s]*$/u;
 

@@ -35,9 +35,10 @@ export function chooseReference(reading: Reading, { rule, kinds, mayBeWrong }: R
   if (isEmpty(reading)) {
     throw scanError("scanEmpty");
   }
+  const value = shown(isUnreadable(reading) ? "[)>…" : scan.text);
   // What only seems to be of a kind may as well be any other number.
   if (!kinds.includes(kind) && !(isGuessed && kinds.includes("other"))) {
-    throw scanError("scanNotAccepted", { value: shown(scan.text), what: phrase(kindPhrases[kind]) });
+    throw scanError("scanNotAccepted", { value, what: phrase(kindPhrases[kind]) });
   }
   const { reference, wrong, isElement = false } = find(reading, rule);
   if (
@@ -46,13 +47,13 @@ export function chooseReference(reading: Reading, { rule, kinds, mayBeWrong }: R
     !mayBeWrong &&
     hasLostSeparators(reading)
   ) {
-    throw scanError("scanSeparatorLost", { value: shown(scan.text) });
+    throw scanError("scanSeparatorLost", { value });
   }
   if (wrong?.problem !== undefined && !mayBeWrong) {
-    throw scanError("scanWrong", { value: shown(scan.text), problem: explainElement(wrong) });
+    throw scanError("scanWrong", { value, problem: explainElement(wrong) });
   }
   if (reference === null || reference === "") {
-    throw scanError("scanNoReference", { value: shown(scan.text) });
+    throw scanError("scanNoReference", { value });
   }
   return reference;
 }
@@ -82,7 +83,12 @@ function hasLostSeparators({ scan: { aim, text, elements }, kind }: Reading): bo
   );
 }
 
-function find({ scan, kind }: Reading, rule: ReferenceRule): Found {
+/** What the addressee is cannot be told from the rest of such a label. */
+function isUnreadable({ scan, isEnvelope }: Reading): boolean {
+  return isEnvelope && scan.elements.length === 0;
+}
+
+function find({ scan, kind, isEnvelope }: Reading, rule: ReferenceRule): Found {
   const whole = (): Found => ({
     reference: printable(scan.text),
     wrong: scan.elements.find(({ problem }) => problem === "checkDigit" || kind === "ean"),
@@ -95,7 +101,12 @@ function find({ scan, kind }: Reading, rule: ReferenceRule): Found {
     case "ai":
       return ofElement(scan.elements.find(({ ai }) => ai === rule.ai)) ?? { reference: null };
     case "auto":
-      return automatic() ?? whole();
+      return (
+        automatic() ??
+        (isEnvelope
+          ? { reference: null, wrong: scan.elements.find(({ checked }) => checked === false) }
+          : whole())
+      );
   }
 
   function automatic(): Found | undefined {
@@ -135,8 +146,9 @@ const elementPhrases = {
 } as const satisfies Record<NonNullable<ScanElement["problem"]>, string>;
 
 /** Describes in a sentence what is wrong with an element. */
-function explainElement({ ai, title, problem = "value" }: ScanElement): Phrase {
-  const name = title === null ? `(${ai})` : `${title} (${ai})`;
+function explainElement({ ai, di, title, problem = "value" }: ScanElement): Phrase {
+  const id = ai ?? di;
+  const name = [title ?? [], id === undefined ? [] : `(${id})`].flat().join(" ");
   return phrase(elementPhrases[problem], { name });
 }
 

@@ -201,6 +201,22 @@ describe("dimensioner-scan", () => {
     );
   });
 
+  it("sends a carrier's 2D label with its tracking number, and with the addressee only if the dialog says so", async () => {
+    // The layout of UPS's MaxiCode in Zebra's ZPL programming guide (^BD); test/scan/envelope.test.ts names the sources.
+    const fields = ["96450660000", "840", "003", "1Z57567127", "UPSN", "5R8939", "070", "", "1/1", "15", "Y"];
+    const maxiCode = `[)>\x1e01\x1d${fields.join("\x1d")}\x1d12 EXAMPLE STREET\x1dSAMPLEVILLE\x1dOH\x1e\x04\r`;
+    for (const addressee of [false, true]) {
+      await start({ addressee });
+      const { references, sent } = await scan(Buffer.from(`]U1${maxiCode}`));
+      assert.deepEqual(references, ["1Z5R89390357567127"]);
+      const everything = inspect(sent[0]?.msg, { depth: 9 });
+      assert.equal(everything.includes("EXAMPLE STREET"), addressee);
+      assert.equal(everything.includes("45066"), addressee);
+      await flow.stop();
+    }
+    await start();
+  });
+
   it("refuses no number for a check digit that fits by chance", async () => {
     await start({ symbologies: "gs1,digitalLink,other", dedupe: 0 });
     // Both FedEx's check digit and that of UPC; an order number with that of GTIN-14; one that begins like an SSCC.

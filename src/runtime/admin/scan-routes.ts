@@ -3,6 +3,7 @@ import * as v from "valibot";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import type { Scan } from "../../model/shapes.ts";
 import { allFrames } from "../../scan/read-code.ts";
+import { readFlag } from "../../rules/flags.ts";
 import { readFrame, scanError } from "../../scan/read-scans.ts";
 import { chooseReference } from "../../scan/reference.ts";
 import { SettingsReader } from "../config/settings.ts";
@@ -18,6 +19,7 @@ const requestSchema = v.object({
   controls: fieldText,
   noReads: fieldText,
   separator: fieldText,
+  addressee: fieldText,
   scan: fieldText,
 });
 
@@ -34,13 +36,13 @@ export function serveTryScan(RED: NodeAPI): void {
   // A regular expression is run, and may take a second: nothing for who may only read.
   const allowed = RED.auth.needsPermission("dimensioner-scan.write");
   const route = answerWith(async (request): Promise<ScanTry> => {
-    const { scan: given, separator, ...settings } = readBody(requestSchema, request);
+    const { scan: given, separator, addressee, ...settings } = readBody(requestSchema, request);
     const rules = readCodeRules(settings, new SettingsReader("node"));
     const [frame] = allFrames(given);
     if (frame === undefined) {
       throw scanError("scanEmpty");
     }
-    const reading = readFrame(frame, { separator });
+    const reading = readFrame(frame, { separator, addressee: readFlag(addressee) === true });
     const { scan } = reading;
     const control = rules.controlOf(reading);
     if (control !== undefined) {
