@@ -386,14 +386,15 @@ function readDivided(code: string, own: string, today: Date): Content {
   if (!doubtful.test(text) || text.includes(separator) || isRight(elements)) {
     return { kind: "gs1", text, elements, separator: known };
   }
-  for (const found of doubtfulReplacements) {
+  const readings = doubtfulReplacements.flatMap((found): Content[] => {
     const divided = text.replaceAll(found, separator);
     const read = divided === text ? [] : readElementString(divided, today);
-    if (read.length > 0 && isRight(read)) {
-      return { kind: "gs1", text: divided, elements: read, separator: { found, as: separator } };
-    }
-  }
-  return { kind: "gs1", text, elements, separator: known };
+    return read.length > 0 && isRight(read)
+      ? [{ kind: "gs1", text: divided, elements: read, separator: { found, as: separator } }]
+      : [];
+  });
+  const [only, ...others] = readings;
+  return only === undefined || others.length > 0 ? { kind: "gs1", text, elements, separator: known } : only;
 }
 
 function isRight(elements: readonly ScanElement[]): boolean {

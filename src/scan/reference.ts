@@ -1,8 +1,8 @@
 import { type Phrase, phrase } from "../errors/interpolation.ts";
 import type { ScanElement } from "../model/shapes.ts";
 import type { CodeKind } from "../rules/scans.ts";
-import { separator } from "./gs1/element-string.ts";
-import { identifierNamed } from "./gs1/table.ts";
+import { readElement, readElementString, separator } from "./gs1/element-string.ts";
+import { type Identifier, identifierNamed } from "./gs1/table.ts";
 import { type Reading, printable } from "./read-code.ts";
 import { isEmpty, scanError } from "./read-scans.ts";
 
@@ -67,8 +67,8 @@ interface Found {
 }
 
 /**
- * Whether the scanner has dropped the separators of a GS1 code: an element of variable length has more characters than any can
- * have, because it reaches to the end.
+ * Whether the scanner has dropped the separators of a GS1 code: an element of variable length reaches to the end, so it has more
+ * characters than any can have, or is wrong although it and right elements can be made of it.
  */
 function hasLostSeparators({ scan: { aim, text, elements }, kind }: Reading): boolean {
   return (
@@ -76,11 +76,29 @@ function hasLostSeparators({ scan: { aim, text, elements }, kind }: Reading): bo
     aim !== null &&
     !text.includes(separator) &&
     elements.some(({ ai, value, problem }) => {
-      const { components, predefinedLength } = identifierNamed(ai ?? "");
-      const most = components?.reduce((sum, one) => sum + one.most, 0) ?? Infinity;
-      return problem !== undefined && predefinedLength === null && value.length > most;
+      const identifier = identifierNamed(ai ?? "");
+      const most = identifier.components?.reduce((sum, one) => sum + one.most, 0) ?? Infinity;
+      return (
+        problem !== undefined &&
+        identifier.predefinedLength === null &&
+        (value.length > most || isSeveral(identifier, value))
+      );
     })
   );
+}
+
+/** Whether a value is that of an element and further elements, all of them right. */
+function isSeveral(identifier: Identifier, value: string): boolean {
+  const today = new Date();
+  for (let end = 1; end < value.length; end++) {
+    if (
+      readElement(identifier, value.slice(0, end), today).checked === true &&
+      readElementString(value.slice(end), today).every(({ checked }) => checked === true)
+    ) {
+      return true;
+    }
+  }
+  return false;
 }
 
 /** What the addressee is cannot be told from the rest of such a label. */
