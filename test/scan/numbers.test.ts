@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { gs, read, readTrackingFormats, withCheckDigit } from "./support.ts";
+import { bracketed, gs, read, readTrackingFormats, withCheckDigit } from "./support.ts";
 
 /**
  * What the carrier prints, and the content of its code. The numbers of FedEx, USPS and DPD are test numbers of
@@ -124,6 +124,46 @@ describe("small things around a code", () => {
       ["digitalLink", "09506000134352", "ABC", "2027-12-31"],
     );
     assert.equal(read("https://example.com/").kind, "other");
+  });
+
+  it("is a GS1 Digital Link in its compressed form, all of it or behind its key", () => {
+    // Examples of GS1's toolkit for the standard (GS1DigitalLinkToolkit.js and its Python port); the last two are made of the second.
+    for (const [link, wanted] of [
+      ["https://id.gs1.org/ARHKVAdpQg", "(01)09780345418913"],
+      ["http://example.org/AQnYUc1gmiERBhQ0ytiyZuAGOLc1TQ", "(01)05412345000013(10)ABC&+123(7003)1903061658"],
+      [
+        "http://example.org/AQnYUc1gmiERBhQ0ytiyZuAGOLc1TXgpNWCv1",
+        "(01)05412345000013(10)ABC&+123(7003)1903061658",
+      ],
+      [
+        "http://example.org/AQnYUc1gmiERBhQ0ytiyZuAGOLc1TXhXsaXbQKHFuaprwUmrBX6g",
+        "(01)05412345000013(10)ABC&+123(7003)1903061658",
+      ],
+      ["https://id.gs1.org/ABeRcNWtKMPA", "(00)106141412345678908"],
+      ["https://id.gs1.org/QUCO_anbfA", "(414)0614141123452"],
+      ["https://id.gs1.org/JAaasHt_dNNt4ADESMALumsUfMAm34", "(240)qwe390023(8003)09421012301014f9804dbf"],
+      [
+        "http://example.org/01/05412345000013/EIiDChplbFkzcAMcW5qmg",
+        "(01)05412345000013(10)ABC&+123(7003)1903061658",
+      ],
+      ["http://example.org/shop/AQnYUc1gmg?17=271231", "(01)05412345000013(17)271231"],
+    ] as const) {
+      assert.equal(bracketed(`]Q1${link}`), wanted, link);
+      assert.equal(read(link).kind, "digitalLink");
+    }
+    assert.equal(read("https://id.gs1.org/ABeRcNWtKMPA").scan.number, "106141412345678908");
+  });
+
+  it("is no compressed link where an address only looks like one", () => {
+    const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    let seed = 1;
+    const next = (): number => (seed = (seed * 48_271) % 2_147_483_647);
+    let links = 0;
+    for (let count = 0; count < 50_000; count++) {
+      const path = Array.from({ length: 9 + (next() % 20) }, () => alphabet.charAt(next() % 64)).join("");
+      links += read(`https://example.com/${path}`).kind === "digitalLink" ? 1 : 0;
+    }
+    assert.ok(links <= 5, `${links}`);
   });
 
   it("is a byte order mark, also one that was read as Latin-1", () => {

@@ -1,5 +1,6 @@
 import type { ScanElement } from "../../model/shapes.ts";
 import { isDigits } from "./check-digits.ts";
+import { readCompressed } from "./compressed-link.ts";
 import { readElement } from "./element-string.ts";
 import { identifierNamed, identifiers } from "./table.ts";
 
@@ -14,20 +15,46 @@ export function readDigitalLink(text: string, today: Date): ScanElement[] | null
   if (path === undefined) {
     return null;
   }
-  const inPath = readPath(path.replace(/\/$/, "").split("/").slice(1));
+  const parts = path.replace(/\/$/, "").split("/").slice(1);
+  const inPath = readPath(parts);
   if (inPath === null) {
+    return readCompressedLink(parts, query, today);
+  }
+  return elementsOf([...inPath, ...readQuery(query)], today);
+}
+
+/**
+ * The elements of a link whose path is compressed, all of it or behind its key. Nothing but its elements says that it is one, so all of
+ * them have to be right, and a key with its check digit among them.
+ */
+function readCompressedLink(parts: readonly string[], query: string, today: Date): ScanElement[] | null {
+  const inside = readCompressed(parts.at(-1) ?? "");
+  if (inside === null) {
     return null;
   }
-  const inQuery = query
+  const elements = elementsOf(
+    [...(readPath(parts.slice(0, -1)) ?? []), ...inside, ...readQuery(query)],
+    today,
+  );
+  const hasKey = elements.some(({ ai }) => {
+    const { isKey, components } = identifierNamed(ai ?? "");
+    return isKey && components?.some(({ rules }) => rules.includes("csum")) === true;
+  });
+  return hasKey && elements.every(({ checked }) => checked === true) ? elements : null;
+}
+
+function readQuery(query: string): [string, string][] {
+  return query
     .split("&")
     .map((part): [string, string] => {
       const mark = part.indexOf("=");
       return mark < 0 ? ["", ""] : [part.slice(0, mark), unescape(part.slice(mark + 1).replaceAll("+", " "))];
     })
     .filter(([name]) => isDigits(name));
-  return [...inPath, ...inQuery].map(([ai, value]) =>
-    readElement(identifierNamed(ai), fullLength(ai, value), today),
-  );
+}
+
+function elementsOf(pairs: readonly (readonly [ai: string, value: string])[], today: Date): ScanElement[] {
+  return pairs.map(([ai, value]) => readElement(identifierNamed(ai), fullLength(ai, value), today));
 }
 
 /** The last key and what qualifies it, in pairs up to the end of the path. */
