@@ -131,6 +131,7 @@ export type {
   Scan,
   ScanCarrier,
   ScanElement,
+  ScanKeyboard,
   ScanSeparator,
   SentReferences,
   SideDeviation,

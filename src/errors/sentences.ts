@@ -604,6 +604,11 @@ export const nodes = {
     text: "The scanner drops the separators of the code “__value__”, so its elements cannot be told apart. Set the scanner to send FNC1 as GS (character 29).",
     hint: "The manual of the scanner calls the setting “transmit FNC1”, “send GS” or “GS1 group separator”. Scanning again does not help.",
   },
+  scanKeyboard: {
+    code: "ERR_INPUT",
+    text: "The code “__value__” is a right one, “__words__”, only if the scanner types like a US keyboard and the computer has the layout __name__. Nothing was corrected: give both the same keyboard layout.",
+    hint: "The manual of the scanner calls the setting “keyboard layout” or “country”; the US layout is its usual one. Scanning again does not help.",
+  },
   scanNoReference: {
     code: "ERR_INPUT",
     text: "The code “__value__” does not contain the required reference. Scan the label of the parcel.",

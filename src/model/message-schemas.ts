@@ -105,6 +105,7 @@ export const shapes = {
   ScanElement: values.scanElement,
   ScanCarrier: values.scanCarrier,
   ScanSeparator: values.scanSeparator,
+  ScanKeyboard: values.scanKeyboard,
   LabelDimensions: values.labelDimensions,
   LabelWeight: values.labelWeight,
   BillableWeight: values.billableWeight,

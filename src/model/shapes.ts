@@ -790,6 +790,7 @@ export interface Scan {
   labelWeight: LabelWeight | null;
   /** Every carrier's tracking number that it can be, those with the right check digit first. */
   carriers: ScanCarrier[];
+  keyboard?: ScanKeyboard;
   /** Always false: duplicates are dropped. */
   duplicate: boolean;
 }
@@ -844,6 +845,17 @@ export interface ScanSeparator {
   found: string;
   /** What it was read as: the group separator (character 29). */
   as: string;
+}
+
+/**
+ * Another keyboard layout as the only explanation of a code that is nothing by itself. Nothing is corrected:
+ * text and number are as typed.
+ */
+export interface ScanKeyboard {
+  /** The layout of the computer: AZERTY or QWERTZ. */
+  layout: string;
+  /** What the scanner means, as a US keyboard would type it. */
+  text: string;
 }
 
 /** What the label says about the parcel's size (331n to 333n, 341n to 349n). */

@@ -581,6 +581,14 @@ export const scanSeparator = described(
   }),
 );
 
+export const scanKeyboard = described(
+  "Another keyboard layout as the only explanation of a code that is nothing by itself. Nothing is corrected: text and number are as typed.",
+  v.object({
+    layout: described("The layout of the computer: AZERTY or QWERTZ.", v.string()),
+    text: described("What the scanner means, as a US keyboard would type it.", v.string()),
+  }),
+);
+
 export const scan = described(
   "How a scan was read.",
   v.object({
@@ -620,6 +628,7 @@ export const scan = described(
       "Every carrier's tracking number that it can be, those with the right check digit first.",
       v.array(scanCarrier),
     ),
+    keyboard: v.exactOptional(scanKeyboard),
     duplicate: described("Always false: duplicates are dropped.", v.boolean()),
   }),
 );

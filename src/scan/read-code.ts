@@ -6,6 +6,7 @@ import { readDigitalLink } from "./gs1/digital-link.ts";
 import { readBracketed, readElementString, separator } from "./gs1/element-string.ts";
 import { summarize } from "./gs1/summary.ts";
 import { type Envelope, endOfTransmission, isEnvelope, readEnvelope, recordSeparator } from "./envelope.ts";
+import { explainByLayout } from "./keyboard-layouts.ts";
 import { doubtful, doubtfulReplacements, replaceSeparators } from "./separators.ts";
 
 export interface ReadingOptions {
@@ -37,8 +38,30 @@ interface Content {
   readonly symbology?: string | null;
 }
 
-/** Reads one scan. It never fails: a code that is not a GS1 code is text. */
-export function readCode(
+/**
+ * Reads one scan. It never fails: a code that is not a GS1 code is text. If it is right only as typed on another keyboard, that is said,
+ * and the text stays as it is.
+ */
+export function readCode(frame: Frame, options: ReadingOptions): Reading {
+  const reading = readTyped(frame, options);
+  const { kind, scan, isEnvelope: isLabel } = reading;
+  if (kind !== "other" || isLabel || scan.carriers.some(({ checkDigit }) => checkDigit === true)) {
+    return reading;
+  }
+  const keyboard = explainByLayout(frame.body, (meant) =>
+    hasRightCheckDigit(readTyped({ raw: meant, body: meant }, options)),
+  );
+  return keyboard === null ? reading : { ...reading, scan: { ...scan, keyboard } };
+}
+
+/** Whether a reading is of a code with a check digit, and all of it is right. */
+function hasRightCheckDigit({ kind, scan }: Reading): boolean {
+  return kind === "other"
+    ? scan.carriers.some(({ checkDigit, number }) => checkDigit === true && number === scan.number)
+    : isRight(scan.elements) && (scan.sscc ?? scan.gtin) !== null;
+}
+
+function readTyped(
   { raw, body }: Frame,
   { separator: own = "", today = new Date(), addressee = false }: ReadingOptions,
 ): Reading {
