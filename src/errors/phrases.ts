@@ -237,6 +237,7 @@ export const fields = [
   "accessKeyId",
   "action",
   "address",
+  "addressee",
   "ai",
   "allowHttp",
   "baseUrl",

@@ -790,7 +790,8 @@ export interface Scan {
   labelWeight: LabelWeight | null;
   /** Every carrier's tracking number that it can be, those with the right check digit first. */
   carriers: ScanCarrier[];
-  keyboard?: ScanKeyboard;
+  /** The keyboard layout that alone explains the code; null if none has to. */
+  keyboard: ScanKeyboard | null;
   /** Always false: duplicates are dropped. */
   duplicate: boolean;
 }

@@ -628,7 +628,10 @@ export const scan = described(
       "Every carrier's tracking number that it can be, those with the right check digit first.",
       v.array(scanCarrier),
     ),
-    keyboard: v.exactOptional(scanKeyboard),
+    keyboard: described(
+      "The keyboard layout that alone explains the code; null if none has to.",
+      v.nullable(scanKeyboard),
+    ),
     duplicate: described("Always false: duplicates are dropped.", v.boolean()),
   }),
 );

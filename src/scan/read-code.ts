@@ -94,6 +94,7 @@ function readTyped(
       separator: found,
       ...summary,
       carriers,
+      keyboard: null,
       duplicate: false,
     },
   };
@@ -121,6 +122,7 @@ function readingOfEnvelope(
       ...summary,
       labelWeight: labelWeight ?? summary.labelWeight,
       carriers: [...carriers],
+      keyboard: null,
       duplicate: false,
     },
   };

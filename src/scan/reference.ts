@@ -40,7 +40,7 @@ export function chooseReference(reading: Reading, { rule, kinds, mayBeWrong }: R
   if (!kinds.includes(kind) && !(isGuessed && kinds.includes("other"))) {
     throw scanError("scanNotAccepted", { value, what: phrase(kindPhrases[kind]) });
   }
-  if (scan.keyboard !== undefined && (rule.which === "auto" || rule.which === "ai") && !mayBeWrong) {
+  if (scan.keyboard !== null && (rule.which === "auto" || rule.which === "ai") && !mayBeWrong) {
     throw scanError("scanKeyboard", { value, name: scan.keyboard.layout, words: shown(scan.keyboard.text) });
   }
   const { reference, wrong, isElement = false } = find(reading, rule);

@@ -15,6 +15,7 @@ const runs: Readonly<Record<string, { readonly type: string; readonly [property:
   "device-list": { type: "dimensioner-device-list" },
   evidence: { type: "dimensioner-evidence" },
   "fetch-image": { type: "dimensioner-fetch-image" },
+  scan: { type: "dimensioner-scan" },
   store: { type: "dimensioner-evidence", store: "node" },
   "transaction-in": { type: "dimensioner-transaction-in", secretIn: "none" },
 };

@@ -44,7 +44,7 @@ describe("a keyboard with another layout", () => {
       "1Y5R89390357567128",
     ];
     for (const text of [...numbers, ...texts]) {
-      assert.equal(read(text).scan.keyboard, undefined, text);
+      assert.equal(read(text).scan.keyboard, null, text);
     }
   });
 });

@@ -19,7 +19,7 @@ const requestSchema = v.object({
   controls: fieldText,
   noReads: fieldText,
   separator: fieldText,
-  addressee: fieldText,
+  addressee: v.optional(fieldText, ""),
   scan: fieldText,
 });
 
