@@ -73,6 +73,8 @@ export interface TextProperty extends Row {
   readonly rule?: TextRule | "messageProperties";
   /** Key of the error for a blank field, if it must not be blank. */
   readonly required?: string;
+  /** Whether the dialog fills it in by itself and does not show it. */
+  readonly isHidden?: true;
 }
 
 export interface NumberProperty extends Row {
@@ -104,6 +106,8 @@ export interface FlagProperty extends Row {
 export interface TypedProperty extends Row {
   readonly kind: "typed";
   readonly default: string;
+  /** The defaults: the value of each property that a saved node does not have. */
+  readonly ifBlank?: string;
   readonly type: ValueType;
   readonly types?: readonly ValueType[];
   /** The rule for a value of type str. */
@@ -121,6 +125,9 @@ export const folderTypes = ["str", "env", "flow", "global"] as const satisfies V
 
 /** The types of a store's folder, which stays the same as long as the store is deployed. */
 export const storeFolderTypes = ["str", "env"] as const satisfies ValueType[];
+
+/** The folder of a new store, in Node-RED's user directory: the only one that is made. */
+export const ownPackagesFolder = "dimensioner/packages";
 
 /** The id of a config node. */
 export interface ConfigProperty extends Row {
@@ -188,27 +195,24 @@ export type Saved<T extends PropertyTable> = Flat<
 
 /** The defaults: the value of each property that a saved node does not have. */
 export function defaultsOf<const T extends PropertyTable>(table: T): Saved<T> {
-  const values = savedValues(table, (property) => property.ifBlank ?? property.default);
+  const values = savedValues(table, false);
   return { version: 1, ...values } as Saved<T>;
 }
 
 /** The saved object of a new node, except its version. */
 export function newValuesOf(table: PropertyTable): Record<string, string | number | boolean> {
-  return savedValues(table, (property) => property.default);
+  return savedValues(table, true);
 }
 
-function savedValues(
-  table: PropertyTable,
-  numberOf: (property: NumberProperty) => number,
-): Record<string, string | number | boolean> {
+function savedValues(table: PropertyTable, isNew: boolean): Record<string, string | number | boolean> {
   const values: Record<string, string | number | boolean> = {};
   for (const [name, property] of Object.entries(table)) {
     switch (property.kind) {
       case "number":
-        values[name] = numberOf(property);
+        values[name] = isNew ? property.default : (property.ifBlank ?? property.default);
         break;
       case "typed":
-        values[name] = property.default;
+        values[name] = isNew ? property.default : (property.ifBlank ?? property.default);
         values[`${name}Type`] = property.type;
         break;
       case "text":

@@ -10,11 +10,16 @@ const longestMessage = 100;
 const longestPlace = 13;
 /** What a ZIP code's barcode contains, if the scanner does not say that it is a GS1 code. */
 const zipCode = /^420\s*\d{5}(?:\d{4})?$/;
+/** DHL Express's second code, by the answers of its XML API: 2L, the country and postal code to ship to, and the product. */
+const routingCode = /^2L[A-Z]{2}[^+]{0,20}\+\d{8}$/i;
+/** Some scanners say behind the message what they could not read; a shorter one may begin a number of one's own, such as NR. */
+const leastExplained = 5;
 
 /**
  * Reads a list of what identifies no parcel, separated by commas: texts, without regard to upper and lower case, spaces and
  * punctuation; application identifiers in parentheses, or their beginnings, for codes that have no other elements; and () for an
- * empty scan. `reference` is the element that becomes the reference: a code with it does identify a parcel.
+ * empty scan. (2L) is the code by which DHL Express routes a parcel. `reference` is the element that becomes the reference: a code with
+ * it does identify a parcel.
  */
 export function readNoReads(given: string, reference: string | null): (reading: Reading) => boolean {
   const items = given
@@ -25,7 +30,8 @@ export function readNoReads(given: string, reference: string | null): (reading: 
   const places = items
     .flatMap((item) => /^\((\d{2,4})\)$/.exec(item)?.[1] ?? [])
     .filter((place) => !(reference?.startsWith(place) ?? false));
-  const messages = new Set(items.filter((item) => !/^\(\d*\)$/.test(item)).map(messageKey));
+  const messages = new Set(items.filter((item) => !/^\((?:\d*|2L)\)$/i.test(item)).map(messageKey));
+  const hasRouting = items.some((item) => item.toUpperCase() === "(2L)");
 
   const isPlace = (ai: string | null): boolean => ai !== null && places.some((place) => ai.startsWith(place));
   return (reading) => {
@@ -33,12 +39,15 @@ export function readNoReads(given: string, reference: string | null): (reading: 
     if (isEmpty(reading)) {
       return hasEmpty;
     }
-    if (text.length <= longestMessage && messages.has(messageKey(text))) {
+    if (text.length <= longestMessage && isMessage(text, messages)) {
       return true;
     }
     if (reading.kind === "other" || reading.isGuessed) {
       const isNumber = carriers.some(({ checkDigit }) => checkDigit === true);
-      return aim === null && isPlace("420") && zipCode.test(text.trim()) && !isNumber;
+      return (
+        (aim === null && isPlace("420") && zipCode.test(text) && !isNumber) ||
+        (hasRouting && routingCode.test(text))
+      );
     }
     return (
       number === null &&
@@ -48,6 +57,18 @@ export function readNoReads(given: string, reference: string | null): (reading: 
       )
     );
   };
+}
+
+/** Whether a text is one of the messages, or begins with one and explains it: "No Read d_1, E_2" (Microscan MS-4). */
+function isMessage(text: string, messages: ReadonlySet<string>): boolean {
+  let words = "";
+  return (
+    messages.has(messageKey(text)) ||
+    text.split(/[^\p{L}\p{N}]+/u).some((word) => {
+      words += word.toUpperCase();
+      return words.length >= leastExplained && messages.has(words);
+    })
+  );
 }
 
 /** Only letters and digits count, if there are any: NO_READ is NoRead, and ??? is ?. */

@@ -1,11 +1,29 @@
+import { types } from "node:util";
+import { fieldsOf } from "../model/containers.ts";
 import type { Scan, ScanElement, ScanSeparator } from "../model/shapes.ts";
 import type { CodeKind } from "../rules/scans.ts";
-import { findCarriers, hasCheckDigitOfCarrier } from "./carriers/candidates.ts";
+import { findCarriers, hasCheckDigitOfCarrier, startAndStop } from "./carriers/candidates.ts";
 import { hasGs1CheckDigit, isDigits } from "./gs1/check-digits.ts";
 import { readDigitalLink } from "./gs1/digital-link.ts";
-import { readBracketed, readElementString, separator } from "./gs1/element-string.ts";
+import {
+  haveLostSeparators,
+  isOfAddressee,
+  readBracketed,
+  readElementString,
+  separator,
+  writeElementString,
+} from "./gs1/element-string.ts";
 import { summarize } from "./gs1/summary.ts";
-import { type Envelope, endOfTransmission, isEnvelope, readEnvelope, recordSeparator } from "./envelope.ts";
+import {
+  type Envelope,
+  continuesLabel,
+  endOfTransmission,
+  hasLines,
+  opaque,
+  opening,
+  readEnvelope,
+  recordSeparator,
+} from "./envelope.ts";
 import { explainByLayout } from "./keyboard-layouts.ts";
 import { doubtful, doubtfulReplacements, replaceSeparators } from "./separators.ts";
 
@@ -45,7 +63,7 @@ interface Content {
 export function readCode(frame: Frame, options: ReadingOptions): Reading {
   const reading = readTyped(frame, options);
   const { kind, scan, isEnvelope: isLabel } = reading;
-  if (kind !== "other" || isLabel || scan.carriers.some(({ checkDigit }) => checkDigit === true)) {
+  if (kind !== "other" || isLabel || hasRightCheckDigit(reading)) {
     return reading;
   }
   const keyboard = explainByLayout(frame.body, (meant) =>
@@ -58,34 +76,38 @@ export function readCode(frame: Frame, options: ReadingOptions): Reading {
 function hasRightCheckDigit({ kind, scan }: Reading): boolean {
   return kind === "other"
     ? scan.carriers.some(({ checkDigit, number }) => checkDigit === true && number === scan.number)
-    : isRight(scan.elements) && (scan.sscc ?? scan.gtin) !== null;
+    : isRight(scan.elements) && (scan.number ?? scan.gtin) !== null;
 }
 
 function readTyped(
   { raw, body }: Frame,
   { separator: own = "", today = new Date(), addressee = false }: ReadingOptions,
 ): Reading {
-  const content = withoutMark(body);
+  const content = withoutEnds(body);
   const aim = readAim(content);
-  const code = aim === undefined ? content : content.slice(aim.identifier.length);
-  const mayBeEnvelope = aim === undefined || aim.content === "any";
+  const sent = aim === undefined ? content : content.slice(aim.identifier.length).trim();
+  const code = aim?.symbology === names["A"] ? sent.replace(startAndStop, "$1") : sent;
+  const mayBeEnvelope = aim === undefined || aim.content === "any" || code.startsWith(opening);
   const envelope = mayBeEnvelope ? readEnvelope(code, own, addressee) : null;
   if (envelope !== null) {
     return readingOfEnvelope(envelope, raw, code, aim);
   }
-  const isUnreadable = mayBeEnvelope && isEnvelope(code);
-  const read = readContent(code, aim, own, today);
+  // Also behind something else: what the addressee is cannot be told then.
+  const isUnreadable = (mayBeEnvelope && code.includes(opening)) || ofPerson.test(code);
+  const whole = readContent(code, aim, own, today);
+  const read = addressee ? whole : withoutAddressee(whole);
   const { kind, isGuessed = false, text, elements, symbology, separator: found = null } = read;
   const summary = summarize(elements);
   // The scanner has stated that an article's number is one.
   const isArticle = aim?.content === "ean" || aim?.content === "ean8";
-  const { carriers, number } = isArticle ? noNumbers : findCarriers(text, elements);
+  const isOwn = aim !== undefined && aim.symbology !== names["F"] && isCodabar.test(text);
+  const { carriers, number } = isArticle || isOwn ? noNumbers : findCarriers(text, elements);
   return {
     kind,
     isGuessed,
     isEnvelope: isUnreadable,
     scan: {
-      raw,
+      raw: read === whole ? raw : raw.replace(code, () => text),
       text,
       number: numberOf(summary.sscc, number) ?? (kind === "other" && !isUnreadable ? printable(text) : null),
       symbology: symbology ?? aim?.symbology ?? null,
@@ -98,6 +120,36 @@ function readTyped(
       duplicate: false,
     },
   };
+}
+
+/**
+ * The beginnings of codes of several lines that are no labels: contacts and events, payments (EPC069-12, Swiss QR bill, UPN of Slovenia, HUB 3 of Croatia),
+ * and driving licenses (AAMVA).
+ */
+const lines =
+  "BEGIN:V(?:CARD|CALENDAR|EVENT)\\s|BCD[\\r\\n]+00[12]\\s|SPC[\\r\\n]+0200\\s|UPNQR[\\r\\n]|HRVHUB30[\\r\\n]|@[\\r\\n\\x1c-\\x1e]+(?:ANSI|AAMVA) ";
+const ofLines = new RegExp(`^ ?(?:\\]..)?(?:${lines}|[{[]\\s*[\\r\\n]|<\\?xml)`, "i");
+/** What may become one of them. */
+const mayBeOfLines = /^ ?(?:\]..)?(?:BCD|SPC|@)\p{Cc}+[0-2AIMNSV]{0,5}$/iu;
+/** What else names a person or has a secret in it, and no parcel: contacts, mail, telephone, networks, passwords, payments, boarding passes. */
+const ofPerson = new RegExp(
+  `^(?:${lines}|MECARD:|MATMSG:|WIFI:|mailto:|tel:|sms(?:to)?:|otpauth:|SPD\\*\\d|M[1-4][A-Z/ ]{20}[E ])`,
+  "i",
+);
+
+/** The attributes of a GS1 Digital Link that are about the addressee. */
+const attributesOfAddressee = /(?<=[?&])430\d=[^&#]*&?/g;
+
+/** A GS1 code or link without what it says of the addressee. */
+function withoutAddressee(content: Content): Content {
+  const { kind, text, elements } = content;
+  if (!elements.some(isOfAddressee)) {
+    return content;
+  }
+  const kept = elements.filter((element) => !isOfAddressee(element));
+  const front = text.startsWith(separator) ? separator : "";
+  const left = kind === "gs1" ? front + writeElementString(kept) : text.replaceAll(attributesOfAddressee, "");
+  return { ...content, elements: kept, text: left };
 }
 
 function readingOfEnvelope(
@@ -117,11 +169,11 @@ function readingOfEnvelope(
       number: number ?? numberOf(summary.sscc, null),
       symbology: aim?.symbology ?? null,
       aim: aim?.identifier ?? null,
-      elements: [...elements],
+      elements,
       separator: found,
       ...summary,
       labelWeight: labelWeight ?? summary.labelWeight,
-      carriers: [...carriers],
+      carriers,
       keyboard: null,
       duplicate: false,
     },
@@ -129,6 +181,8 @@ function readingOfEnvelope(
 }
 
 const noNumbers = { carriers: [], number: null };
+/** In another symbol than Codabar these letters are a part of the code. */
+const isCodabar = /^[A-D]\d+[A-D]$/i;
 
 /** An SSCC as it is printed: DHL Paket has 00 in front of those that begin with its company prefix. */
 function numberOf(sscc: string | null, number: string | null): string | null {
@@ -143,14 +197,26 @@ export function printable(text: string): string | null {
   return shown.trim() || null;
 }
 
-/** Drivers that write to a file or a page put a byte order mark in front, also as the three characters that it is in Latin-1. */
-function withoutMark(body: string): string {
-  const first = body.charCodeAt(0);
-  if (first !== 0xfeff && first !== 0xef) {
-    return body;
+/** No code begins or ends with a space, with what has no width, or with a control character of a line such as ACK. */
+const unseen = /[\s\p{Cf}\p{Cc}]/u;
+/** The end of a transmission and the separators, which are parts of codes. */
+const partsOfCode = "\x04\x1c\x1d\x1e\x1f";
+const isAround = (character: string): boolean => unseen.test(character) && !partsOfCode.includes(character);
+
+/**
+ * The code alone. Scanners are set to send a space in front of it or behind it, protocols have characters of their own, and drivers that
+ * write to a file or a page put a byte order mark in front, also as the three characters that it is in Latin-1.
+ */
+function withoutEnds(body: string): string {
+  let from = body.startsWith("\xEF\xBB\xBF") ? 3 : 0;
+  let to = body.length;
+  while (from < to && isAround(body.charAt(from))) {
+    from++;
   }
-  const rest = body.replace(/^(?:\uFEFF|\xEF\xBB\xBF)/, "");
-  return rest.startsWith(startOfText) ? rest.slice(1) : rest;
+  while (to > from && isAround(body.charAt(to - 1))) {
+    to--;
+  }
+  return body.slice(from, to);
 }
 
 function readContent(code: string, aim: Aim | undefined, own: string, today: Date): Content {
@@ -196,10 +262,13 @@ function readAny(code: string, today: Date): Content | undefined {
 
 /** The application identifiers of keys that have a check digit. */
 const key = /^(?:0[0-3]|41\d|80(?:06|17|18))/;
+/** Those of dates and measures, which have no separator behind them, so that a key may follow. */
+const beforeKey = /^(?:1[1-7]|20|3[1-6]\d)/;
 
 /**
- * Without an AIM identifier the kind of the code is not known. It is an element string if it has a group separator, or
- * if all of it fits together: it begins with a key that has a check digit, and nothing in it is wrong.
+ * Without an AIM identifier the kind of the code is not known. It is an element string if it has a group separator, or something
+ * that can stand for it and a right check digit; or if all of it fits together: it begins with a key that has a check digit, or with
+ * dates and measures and such a key, and nothing in it is wrong but lost separators.
  */
 function guess(code: string, own: string, today: Date): Content | undefined {
   const article = guessArticleNumber(code);
@@ -208,8 +277,8 @@ function guess(code: string, own: string, today: Date): Content | undefined {
   }
   const { text: replaced } = replaceSeparators(code, own);
   const isDivided = replaced.includes(separator);
-  const beginsWithKey = key.test(replaced);
-  if (!isDivided && !beginsWithKey) {
+  const mayHaveKey = (key.test(replaced) || beforeKey.test(replaced)) && !hasCheckDigitOfCarrier(code);
+  if (!isDivided && !mayHaveKey && !doubtful.test(replaced)) {
     return undefined;
   }
   const divided = readDivided(code, own, today);
@@ -217,12 +286,35 @@ function guess(code: string, own: string, today: Date): Content | undefined {
   const isElementString =
     replaced.startsWith(separator) ||
     (isDivided && elements[0]?.checked === true) ||
-    (beginsWithKey && elements.every(({ checked }) => checked));
+    (mayHaveKey &&
+      elements.some(({ ai, checked }) => checked === true && key.test(ai ?? "")) &&
+      (isRight(elements) || (elements[0]?.checked === true && haveLostSeparators(elements)))) ||
+    (divided.separator?.as === separator && hasCheckDigit(divided));
   return isElementString ? { ...divided, isGuessed: !divided.text.includes(separator) } : undefined;
+}
+
+/** Whether a key, or the tracking number of a carrier, has a right check digit. */
+function hasCheckDigit({ text, elements }: Content): boolean {
+  return elements.some(({ ai }) => key.test(ai ?? "")) || findCarriers(text, elements).number !== null;
 }
 
 function asText(text: string): Content {
   return { kind: "other", text, elements: [] };
+}
+
+/**
+ * The bytes of a Buffer, also of one that was JSON on its way, as through MQTT or a context store on disk, and of what JavaScript itself
+ * has for bytes. What a Function node has made is of its own realm, where it is an instance of another class.
+ */
+export function bytesOf(value: unknown): Uint8Array | undefined {
+  if (ArrayBuffer.isView(value)) {
+    return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
+  }
+  if (types.isAnyArrayBuffer(value)) {
+    return new Uint8Array(value);
+  }
+  const { type, data } = fieldsOf(value) ?? {};
+  return type === "Buffer" && Array.isArray(data) ? Buffer.from(data) : undefined;
 }
 
 /**
@@ -408,12 +500,19 @@ export const symbologies: readonly (readonly [identifier: string, name: string])
 function readDivided(code: string, own: string, today: Date): Content {
   const { text, separator: known } = replaceSeparators(code, own);
   const elements = readElementString(text, today);
-  if (!doubtful.test(text) || text.includes(separator) || isRight(elements)) {
+  if (text !== code && code.includes(separator) && !isRight(elements)) {
+    // Data can have < and > in it, and all that Alt+029 consists of: the scanner sends the separator itself.
+    const asSent = readElementString(code, today);
+    if (isRight(asSent)) {
+      return { kind: "gs1", text: code, elements: asSent };
+    }
+  }
+  if (text.includes(separator) || isRight(elements) || !doubtful.test(text)) {
     return { kind: "gs1", text, elements, separator: known };
   }
-  const readings = doubtfulReplacements.flatMap((found): Content[] => {
+  const readings = doubtfulReplacements(text).flatMap((found): Content[] => {
     const divided = text.replaceAll(found, separator);
-    const read = divided === text ? [] : readElementString(divided, today);
+    const read = readElementString(divided, today);
     return read.length > 0 && isRight(read)
       ? [{ kind: "gs1", text: divided, elements: read, separator: { found, as: separator } }]
       : [];
@@ -452,19 +551,20 @@ const isEnd = (character: string | undefined): boolean =>
 
 /**
  * Divides a text into scans. Carriage return, line feed, tab, ETX and NUL each end a scan; between STX and ETX the
- * others belong to it. The text behind the last end is the rest.
+ * others belong to it. The text behind the last end is the rest, and so is a label with line ends in it of which more may follow,
+ * unless the text is `complete`.
  */
-export function splitFrames(text: string): Framed {
+export function splitFrames(text: string, complete = false): Framed {
   const frames: Frame[] = [];
   let from = 0;
   let position = 0;
   while (position < text.length) {
-    while (isEnd(text[position])) {
+    while (isEnd(text[position]) || text[position] === endOfTransmission) {
       position++;
     }
     const isFramed = text[position] === startOfText;
     const start = isFramed ? position + 1 : position;
-    const end = endOfFrame(text, start, isFramed);
+    const end = endOfFrame(text, start, isFramed, complete);
     if (end === text.length) {
       break;
     }
@@ -481,21 +581,43 @@ export function splitFrames(text: string): Framed {
 
 /** The beginning of a segment of a 2D label that may have any character in it (ISO/IEC 15434, formats 07 and 09). */
 const opaqueSegment = new RegExp(`${recordSeparator}0[79]`);
-const envelopeAtStart = /^(?:\uFEFF|\xEF\xBB\xBF)?(?:\]..)?\[\)>/;
+const envelopeAtStart = /^ ?(?:\uFEFF|\xEF\xBB\xBF)?(?:\]..)?\[\)>/;
 const endOfLabel = recordSeparator + endOfTransmission;
+const endOfLines = new RegExp(`[\\r\\n]${endOfTransmission}`);
 
 /** The position of the character that ends a scan; the text's length if there is none. */
-function endOfFrame(text: string, start: number, isFramed: boolean): number {
-  let isLabel = envelopeAtStart.test(text.slice(start, start + 9));
+function endOfFrame(text: string, start: number, isFramed: boolean, complete: boolean): number {
+  const beginning = text.slice(start, start + 30);
+  if (!isFramed && (ofLines.test(beginning) || (!complete && mayBeOfLines.test(beginning)))) {
+    return text.length;
+  }
+  const front = beginning.includes(opening) ? (envelopeAtStart.exec(beginning)?.[0].length ?? 0) : 0;
+  let isLabel = front > 0;
+  const isOfLines = isLabel && hasLines(text.slice(start + front - 3, start + front + 1));
   for (let end = start; end < text.length; end++) {
     if (isFramed ? text[end] !== endOfText : !isEnd(text[end])) {
       continue;
     }
-    const opaque = isLabel ? text.slice(start, end).search(opaqueSegment) : -1;
-    if (opaque < 0) {
+    if (isOfLines && !isFramed) {
+      const next = end + leadingEnds(text.slice(end, end + 2));
+      const segment = text.slice(next, next + 10);
+      if (!complete && segment.length < 10 && firstEnd(segment) < 0) {
+        return text.length;
+      }
+      if (end === start + front || continuesLabel(segment)) {
+        const close = opaque.test(segment) ? text.slice(next).search(endOfLines) : 0;
+        if (close < 0) {
+          return text.length;
+        }
+        end = next + close - 1;
+        continue;
+      }
+    }
+    const inside = isLabel ? text.slice(start, end).search(opaqueSegment) : -1;
+    if (inside < 0) {
       return end;
     }
-    const close = text.indexOf(endOfLabel, start + opaque);
+    const close = text.indexOf(endOfLabel, start + inside);
     if (close < 0) {
       return text.length;
     }
@@ -545,9 +667,10 @@ export function firstEnd(text: string): number {
   return -1;
 }
 
+/** Also an end of transmission is no scan of its own: it belongs to a label, behind a line end in place of its record separator. */
 function leadingEnds(text: string): number {
   let position = 0;
-  while (isEnd(text[position])) {
+  while (isEnd(text[position]) || text[position] === endOfTransmission) {
     position++;
   }
   return position;
@@ -555,7 +678,7 @@ function leadingEnds(text: string): number {
 
 /** All scans of a complete text. */
 export function allFrames(text: string): Frame[] {
-  const { frames, rest } = splitFrames(text);
+  const { frames, rest } = splitFrames(text, true);
   const last = lastFrame(rest);
   return last === undefined ? [...frames] : [...frames, last];
 }

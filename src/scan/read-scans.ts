@@ -8,6 +8,7 @@ import {
   type Reading,
   type ReadingOptions,
   allFrames,
+  bytesOf,
   decodeText,
   readCode,
 } from "./read-code.ts";
@@ -72,13 +73,14 @@ export function isEmpty({ scan }: Reading): boolean {
 
 /** Converts the input to text; throws ERR_INPUT if it is neither text nor bytes, or longer than any scanner sends. */
 export function textOf(input: unknown): string {
-  if (typeof input !== "string" && !(input instanceof Uint8Array)) {
+  const given = typeof input === "string" ? input : bytesOf(input);
+  if (given === undefined) {
     throw scanError("scanPayload");
   }
-  if (input.length > mostBytes) {
+  if (given.length > mostBytes) {
     throw scanError("scanTooLong", { most: mostCharacters });
   }
-  return typeof input === "string" ? input : decodeText(input);
+  return typeof given === "string" ? given : decodeText(given);
 }
 
 export function checkLength(frame: Frame): Frame {

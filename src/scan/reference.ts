@@ -1,8 +1,9 @@
 import { type Phrase, phrase } from "../errors/interpolation.ts";
 import type { ScanElement } from "../model/shapes.ts";
 import type { CodeKind } from "../rules/scans.ts";
-import { readElement, readElementString, separator } from "./gs1/element-string.ts";
-import { type Identifier, identifierNamed } from "./gs1/table.ts";
+import { opening } from "./envelope.ts";
+import { haveLostSeparators, separator } from "./gs1/element-string.ts";
+import { australiaPost } from "./gs1/summary.ts";
 import { type Reading, printable } from "./read-code.ts";
 import { isEmpty, scanError } from "./read-scans.ts";
 
@@ -35,7 +36,8 @@ export function chooseReference(reading: Reading, { rule, kinds, mayBeWrong }: R
   if (isEmpty(reading)) {
     throw scanError("scanEmpty");
   }
-  const value = shown(isUnreadable(reading) ? "[)>…" : scan.text);
+  const beginning = scan.text.includes(opening) ? opening : scan.text.slice(0, 4).trim();
+  const value = shown(isUnreadable(reading) ? `${beginning}…` : scan.text);
   // What only seems to be of a kind may as well be any other number.
   if (!kinds.includes(kind) && !(isGuessed && kinds.includes("other"))) {
     throw scanError("scanNotAccepted", { value, what: phrase(kindPhrases[kind]) });
@@ -69,42 +71,14 @@ interface Found {
   readonly isElement?: boolean;
 }
 
-/**
- * Whether the scanner has dropped the separators of a GS1 code: an element of variable length reaches to the end, so it has more
- * characters than any can have, or is wrong although it and right elements can be made of it.
- */
-function hasLostSeparators({ scan: { aim, text, elements }, kind }: Reading): boolean {
+/** Whether the scanner has dropped the separators of a GS1 code. */
+function hasLostSeparators({ scan: { aim, text, elements }, kind, isGuessed }: Reading): boolean {
   return (
-    kind === "gs1" &&
-    aim !== null &&
-    !text.includes(separator) &&
-    elements.some(({ ai, value, problem }) => {
-      const identifier = identifierNamed(ai ?? "");
-      const most = identifier.components?.reduce((sum, one) => sum + one.most, 0) ?? Infinity;
-      return (
-        problem !== undefined &&
-        identifier.predefinedLength === null &&
-        (value.length > most || isSeveral(identifier, value))
-      );
-    })
+    kind === "gs1" && (aim !== null || isGuessed) && !text.includes(separator) && haveLostSeparators(elements)
   );
 }
 
-/** Whether a value is that of an element and further elements, all of them right. */
-function isSeveral(identifier: Identifier, value: string): boolean {
-  const today = new Date();
-  for (let end = 1; end < value.length; end++) {
-    if (
-      readElement(identifier, value.slice(0, end), today).checked === true &&
-      readElementString(value.slice(end), today).every(({ checked }) => checked === true)
-    ) {
-      return true;
-    }
-  }
-  return false;
-}
-
-/** What the addressee is cannot be told from the rest of such a label. */
+/** Who is named cannot be told from the rest of such a code. */
 function isUnreadable({ scan, isEnvelope }: Reading): boolean {
   return isEnvelope && scan.elements.length === 0;
 }
@@ -138,7 +112,9 @@ function find({ scan, kind, isEnvelope }: Reading, rule: ReferenceRule): Found {
     }
     const candidates = kind === "ean" ? [] : preferredElements;
     return candidates
-      .map((ai) => ofElement(scan.elements.find((element) => element.ai === ai)))
+      .map((ai) =>
+        ofElement(scan.elements.find(({ ai: one, value }) => one === ai && value !== australiaPost)),
+      )
       .find((found) => found !== undefined);
   }
 }

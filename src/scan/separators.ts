@@ -21,7 +21,8 @@ export const replacements = [
   "Alt+029",
 ];
 
-const usual = new RegExp(replacements.map((one) => one.replaceAll(/[\\^[\]{}+]/g, "\\$&")).join("|"), "gi");
+const usualPattern = replacements.map((one) => one.replaceAll(/[\\^[\]{}+]/g, "\\$&")).join("|");
+const usual = new RegExp(usualPattern, "gi");
 /** Most scans contain none of them, and need not be searched for each one. */
 const first = /[<{[\\^␝+]/;
 
@@ -41,9 +42,21 @@ export function replaceSeparators(code: string, own: string): Replaced {
 }
 
 /**
- * What keyboards and drivers make of the group separator, and what could also be a part of a code that is not of GS1. ↔ is what
- * Windows types for Alt+029. Of these, only # can be in a GS1 code, so no two of them can give a right reading.
+ * What keyboards, drivers and programs make of the group separator, and what could also be a part of a code that is not of GS1: ↔ is what
+ * Windows types for Alt+029, %1D and the like are of URLs, XML, spreadsheets and programs' texts, and the others are all characters that
+ * no GS1 code has, such as a space. Only # and %1D can be in one.
  */
-export const doubtfulReplacements = ["|", "~", "#", "\\F", "↔"] as const;
+export const doubtful =
+  /\\F|%1[Dd]|&#(?:29|[Xx]1[Dd]);|_[Xx]001[Dd]_|\\(?:035|x\{1[Dd]\})|[ #$@[-^`{-~\xa0-\u{10ffff}]/u;
+const everyDoubtful = new RegExp(doubtful, "gu");
+/** A code with more different ones has none in place of its separator. */
+const mostDoubtful = 8;
 
-export const doubtful = /[|~#\\↔]/;
+/** Those that are in a text. */
+export function doubtfulReplacements(text: string): readonly string[] {
+  const found = new Set(text.match(everyDoubtful));
+  return found.size > mostDoubtful ? [] : [...found];
+}
+
+/** The pattern of a separator, or of what usually stands for it: behind a line end, other characters may begin another scan. */
+export const anySeparator = `${separator}|${usualPattern}|\\||~|#|\\\\F|↔`;

@@ -13,6 +13,7 @@ const table = {
   mode: { kind: "choice", of: ["one", "two"], default: "one" },
   isOn: { kind: "flag", default: true },
   value: { kind: "typed", default: "payload", type: "msg" },
+  folder: { kind: "typed", default: "own", ifBlank: "", type: "str" },
   secret: { kind: "credential" },
 } as const satisfies PropertyTable;
 
@@ -28,11 +29,13 @@ describe("a table of saved properties", () => {
       isOn: true,
       value: "payload",
       valueType: "msg",
+      folder: "",
+      folderType: "str",
     };
     assert.deepEqual(defaultsOf(table), absent);
     const { version, ...others } = absent;
     assert.equal(version, 1);
-    assert.deepEqual(newValuesOf(table), { ...others, checkInterval: 30 });
+    assert.deepEqual(newValuesOf(table), { ...others, checkInterval: 30, folder: "own" });
   });
 
   it("gives its types", () => {

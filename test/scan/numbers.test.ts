@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { chooseReference } from "../../src/scan/reference.ts";
 import { bracketed, gs, read, readTrackingFormats, withCheckDigit } from "./support.ts";
 
 /**
@@ -9,6 +10,8 @@ import { bracketed, gs, read, readTrackingFormats, withCheckDigit } from "./supp
 const labels: readonly (readonly [carrier: string, printed: string, code: string])[] = [
   ["USPS, ZIP", "9261290283641500004181", "420773169261290283641500004181"],
   ["USPS, ZIP+4", "9200190132607600833457", "4200233412349200190132607600833457"],
+  // The last 14 of these 34 digits are right for FedEx, too.
+  ["USPS, ZIP+4", "9400118023883669516240", "4208109897519400118023883669516240"],
   ["USPS", "9200190132607600833457", "9200190132607600833457"],
   ["FedEx Express (34)", "779017972697", "1001921334250001000300779017972697"],
   ["FedEx Express (34)", "639585804382", "1001921380360001000300639585804382"],
@@ -19,6 +22,8 @@ const labels: readonly (readonly [carrier: string, printed: string, code: string
   ["UPS", "1Z5R89390357567127", "1Z5R89390357567127"],
   ["DPD", "09980000020033", "008182709980000020033350276C"],
   ["DPD", "09980000020033", "%008182709980000020033350276C"],
+  // Its first 20 digits are right for an SSCC, too.
+  ["DPD", "78536942502709", "005237778536942502709968822J"],
   ["DHL Paket", "00340433836442636597", "00340433836442636597"],
   ["S10", "RB123456785GB", "RB123456785GB"],
 ];
@@ -46,11 +51,41 @@ describe("the number of a parcel", () => {
         assert.equal(number, printed, JSON.stringify(scan));
         assert.ok(text.replaceAll(gs, "").endsWith(code), "the whole text stays");
       }
+      assert.equal(read(code.toLowerCase()).scan.number, printed, "Caps Lock");
     });
   }
 
+  it("is the same with what else scanners send: FNC1 of another code, spaces, and the stars of Code 39", () => {
+    for (const [carrier, printed, code] of labels) {
+      const fronts = carrier === "DPD" && code.startsWith("0") ? [] : ["]C1", "]d2", gs];
+      for (const scan of [...fronts.map((front) => front + code), ` ${code} `, `]C0 ${code} `]) {
+        assert.equal(read(scan).scan.number, printed, JSON.stringify(scan));
+      }
+    }
+    for (const scan of ["*RB123456785GB*", "]A0*RB123456785GB*", "\x02*rb123456785gb*\x03"]) {
+      assert.equal(read(scan).scan.number, "RB123456785GB", scan);
+    }
+    assert.equal(read("]A0*ORDER-4711*").scan.number, "ORDER-4711");
+    for (const scan of ["*ORDER-4711*", "]C0*ORDER-4711*", "]A0*A*B*"]) {
+      assert.equal(read(scan).scan.number, scan.replace(/^\]../, ""), scan);
+    }
+    const sscc = "123456789012345675";
+    for (const code of [`00${sscc}`, `(00) ${sscc}`, `https://example.com/00/${sscc}`, `]C100${sscc}`]) {
+      for (const scan of [`${code} `, ` ${code}\r\n`, `\x02 ${code}  \x03`]) {
+        assert.equal(read(scan).scan.sscc, sscc, JSON.stringify(scan));
+      }
+    }
+  });
+
   it("is the text where no carrier is recognized by its check digit", () => {
-    for (const text of ["ORDER-4711", "TBA000000000000", "1001921334250001000300779017972698", "12345"]) {
+    for (const text of [
+      "ORDER-4711",
+      "TBA000000000000",
+      "1001921334250001000300779017972698",
+      // USPS's check digit is wrong, and that of FedEx fits.
+      "4206484483029400119775801709417065",
+      "12345",
+    ]) {
       assert.equal(read(text).scan.number, text);
     }
   });
@@ -59,6 +94,59 @@ describe("the number of a parcel", () => {
     assert.equal(read("]C100123456789012345675420303019").scan.number, "123456789012345675");
     for (const scan of ["]C10109506000134352", "]E04006381333931", "https://example.com/01/09506000134352"]) {
       assert.equal(read(scan).scan.number, null, scan);
+    }
+  });
+
+  it("is the article number of Australia Post, not the one in front of it that all of its parcels have", () => {
+    const front = "019931265099999891";
+    // Published with the description of the label, and in code that reads it.
+    for (const article of [
+      "JDQ019457101000930308",
+      "JDQ777777902000931506",
+      "2JD541813301000870900",
+      "2JD020603601000931508",
+      "T77000126101000600209",
+      "7BK024425101000930203",
+      "39BB3500163501000931500",
+      "33W4P345499501000965104",
+    ]) {
+      for (const end of [gs, "|", "^]", ""]) {
+        const matrix = `${front}${article}${end}4203000${end}8008170417155407`;
+        const small = `]C1${front}${article.toLowerCase()}`;
+        for (const scan of [`]C1${front}${article}`, small, `]d2${matrix}`, matrix, article]) {
+          assert.equal(read(scan).scan.number, article, JSON.stringify(scan));
+        }
+      }
+    }
+    const sscc = "123456789012345675";
+    assert.equal(read(`]d2${front}00${sscc}${gs}4203195`).scan.number, sscc);
+    const damaged = read(`]C1${front}JDQ019457101000930309`);
+    const rules = { rule: { which: "auto" }, kinds: ["gs1"], mayBeWrong: false } as const;
+    assert.equal(chooseReference(damaged, rules), `${front}JDQ019457101000930309`);
+  });
+
+  it("says that separators are lost, with and without an AIM identifier", () => {
+    // The count and an SSCC behind it, as one.
+    const code = "0209506000134352371200123456789012345675";
+    const rules = { rule: { which: "auto" }, kinds: ["gs1", "other"], mayBeWrong: false } as const;
+    for (const front of ["]C1", "]d2", ""]) {
+      assert.throws(
+        () => chooseReference(read(front + code), rules),
+        { sentence: "scanSeparatorLost" },
+        front,
+      );
+    }
+  });
+
+  it("is a carrier's where its check digit is right, although it begins like a key of GS1", () => {
+    // FedEx Express (34), of which the first 20 digits are a right SSCC as well, and the others a lot.
+    for (let serial = 0; serial < 100; serial++) {
+      const before = `00${withCheckDigit(`1001921334${String(serial).padStart(7, "0")}`)}`;
+      const thirteen = `10${String(serial * 7).padStart(11, "0")}`;
+      const weights = [1, 7, 3, 1, 7, 3, 1, 7, 3, 1, 7, 3, 1];
+      const sum = weights.reduce((total, weight, at) => total + weight * Number(thirteen[at]), 0);
+      const code = `${before}${thirteen}${(sum % 11) % 10}`;
+      assert.deepEqual([read(code).kind, read(code).scan.sscc], ["other", null], code);
     }
   });
 
@@ -123,7 +211,15 @@ describe("small things around a code", () => {
       [kind, scan.gtin, scan.lot, scan.expiry],
       ["digitalLink", "09506000134352", "ABC", "2027-12-31"],
     );
-    assert.equal(read("https://example.com/").kind, "other");
+    for (const link of [
+      "https://example.com/",
+      "https://example.com/2026/11/01/news",
+      "https://example.com/2026/11/01/4711",
+      "https://example.com/c/401/shoes",
+      "https://example.com/p/21/8003/5",
+    ]) {
+      assert.deepEqual([read(link).kind, read(link).scan.number], ["other", link]);
+    }
   });
 
   it("is a GS1 Digital Link in its compressed form, all of it or behind its key", () => {
@@ -164,6 +260,33 @@ describe("small things around a code", () => {
       links += read(`https://example.com/${path}`).kind === "digitalLink" ? 1 : 0;
     }
     assert.ok(links <= 5, `${links}`);
+  });
+
+  it("are characters of protocols and of copied text, which have no width", () => {
+    for (const around of [
+      "\x06",
+      "\x11",
+      "\x01",
+      "\x15\x06",
+      "\u200b",
+      "\u200e",
+      "\u2060",
+      "\u00ad",
+      "\uFEFF\u200b",
+    ]) {
+      for (const [code, number] of [
+        ["]C100123456789012345675", "123456789012345675"],
+        ["1Z5R89390357567127", "1Z5R89390357567127"],
+        ["1001921334250001000300779017972697", "779017972697"],
+        ["]C142077316\x1d9261290283641500004181", "9261290283641500004181"],
+        ["ORDER-1", "ORDER-1"],
+      ] as const) {
+        for (const scan of [around + code, code + around, `${around}${code}${around}\r\n`]) {
+          assert.equal(read(scan).scan.number, number, JSON.stringify(scan));
+          assert.ok(read(scan).scan.raw.includes(around));
+        }
+      }
+    }
   });
 
   it("is a byte order mark, also one that was read as Latin-1", () => {

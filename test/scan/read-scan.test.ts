@@ -81,6 +81,76 @@ describe("readScan", () => {
     assert.equal(read(`]C110ABC${gs}21XYZ`).scan.separator, null);
   });
 
+  it("finds it out without an AIM identifier too, where a check digit of a key or a carrier is right", () => {
+    const number = "9261290283641500004181";
+    for (const found of ["|", "~", "#", "\\F", "↔", "<GS>", "^]"]) {
+      for (const code of [`42077316|${number}`, `420773161234|${number}|`, `|42077316||${number}`]) {
+        const { scan } = read(code.replaceAll("|", found));
+        assert.deepEqual([scan.number, scan.separator], [number, { found, as: gs }], `${code} ${found}`);
+      }
+      const { scan } = read(`|011231231231233310AB|21XYZ`.replaceAll("|", found));
+      assert.deepEqual([scan.gtin, scan.serial], ["12312312312333", "XYZ"], found);
+    }
+    for (const text of [`42077316|${number.slice(0, -1)}2`, "|10ABC|21XYZ", "|ORDER|4711|"]) {
+      assert.deepEqual([read(text).kind, read(text).scan.number], ["other", text]);
+    }
+  });
+
+  it("finds out any character that no GS1 code has, and what programs write for the separator", () => {
+    const number = "9261290283641500004181";
+    for (const found of [
+      " ",
+      "\u00a7",
+      "\ufffd",
+      "@",
+      "$",
+      "]",
+      "\u00b6",
+      "\u2194",
+      "%1D",
+      "%1d",
+      "&#29;",
+      "&#x1D;",
+      "_x001D_",
+      "\\035",
+      "\\x{1d}",
+    ]) {
+      for (const front of ["]C1", "]d2", ""]) {
+        const { scan } = read(`${front}42077316${found}${number}`);
+        assert.deepEqual([scan.number, scan.separator], [number, { found, as: gs }], front + found);
+        // A lot can have %1D and _x001D_ in it.
+        const isData = /^[%_]/.test(found);
+        const article = read(`${front}011231231231233310ABC${found}21XYZ`).scan;
+        assert.equal(article.serial, isData ? null : "XYZ", front + found);
+      }
+    }
+    for (const text of [
+      "10ABC 21XYZ",
+      "240ORDER 4711",
+      "92 93 94",
+      "9112 9334 9456",
+      "0112312312312334 10A",
+      "ORDER %1D 12",
+      `${number.slice(0, 2)} ${number.slice(2, -1)}2`,
+      "A B\u00a7C@D$E]F|G~H#I^J",
+    ]) {
+      assert.deepEqual(
+        [read(text).kind, read(text).scan.number, read(text).scan.separator],
+        ["other", text, null],
+      );
+    }
+    assert.equal(read("]C110AB C\u00a721X@Y").scan.separator, null, "two in one code");
+  });
+
+  it("takes no data for a separator: a code can have < and > in it, and the letters and digits of Alt+029", () => {
+    for (const lot of ["A<GS>B", "A<gs>B", "AAlt+029B"]) {
+      const { scan } = read(`]C1011231231231233310${lot}${gs}21XYZ`);
+      assert.deepEqual([scan.lot, scan.serial, scan.separator], [lot, "XYZ", null]);
+    }
+    // An element that nobody knows is no data of the one in front of it.
+    assert.equal(bracketed("]C110ABC<GS>89XYZ"), "(10)ABC(null)89XYZ");
+  });
+
   it("guesses no separator: not with a wrong check digit, an unknown element, or two in one code", () => {
     for (const text of ["]C1011231231231233410ABC|21XYZ", "]C110ABC|89XYZ", "]C110A|B#21XYZ"]) {
       assert.equal(read(text).scan.separator, null, text);
@@ -111,6 +181,9 @@ describe("readScan", () => {
     assert.equal(read(`00${sscc}`).scan.sscc, sscc);
     assert.equal(read(`00${sscc.slice(0, -1)}0`).kind, "other");
     assert.equal(bracketed("01123123123123331727123110A"), "(01)12312312312333(17)271231(10)A");
+    assert.equal(bracketed(`17271231330200125000${sscc}`), `(17)271231(3302)001250(00)${sscc}`);
+    assert.equal(read(`1727123100${sscc.slice(0, -1)}0`).kind, "other");
+    assert.equal(read("172712313302001250").kind, "other", "no check digit says that it is one");
     assert.equal(read("0112312312312333ORDER").kind, "other");
     assert.equal(read(`]C000${sscc}`).kind, "other", "the scanner has said that it is not GS1-128");
   });

@@ -7,12 +7,12 @@ export const today = new Date(2026, 10, 22);
 
 export const gs = "\x1d";
 
-export function read(scan: string): Reading {
+export function read(scan: string, addressee = false): Reading {
   const [frame] = allFrames(scan);
   if (frame === undefined) {
     throw new Error(`nothing in ${JSON.stringify(scan)}`);
   }
-  return readCode(frame, { today });
+  return readCode(frame, { today, addressee });
 }
 
 /** The elements of a scan as people write them. */

@@ -1,6 +1,6 @@
 import type { ScanCarrier, ScanElement } from "../../model/shapes.ts";
 import { separator } from "../gs1/element-string.ts";
-import { type Format, formats, gs1 } from "./formats.ts";
+import { type Format, formats, gs1, modulo7 } from "./formats.ts";
 
 /** The length of the longest tracking number, including the routing code in front of it. */
 const longest = Math.max(...formats.flatMap(({ lengths }) => lengths));
@@ -24,6 +24,8 @@ function indexFormats(): Map<string, Format[]>[] {
   }
   return index;
 }
+
+const routing = /^420(?:\d{5}|\d{9})$/;
 
 /** What a scan has of tracking numbers. */
 export interface TrackingNumbers {
@@ -53,10 +55,11 @@ export function findCarriers(text: string, elements: readonly ScanElement[]): Tr
       if (carrier === null) {
         continue;
       }
-      // A number behind a ZIP code fits by more than its length.
-      const isBehindZip = part.startsWith("420") && part !== carrier.number && part.endsWith(carrier.number);
+      // A number behind a ZIP code fits by more than its length: 5 or 9 digits behind 420 are in front of all of it.
+      const isBehindZip = routing.test(part.slice(0, part.lastIndexOf(carrier.number)));
       const isBetter = number === null || (isBehindZip && !isRouted);
-      if (carrier.checkDigit === true && isBetter && isPlaceOfNumber(part, text, parts, elements)) {
+      const isRight = carrier.checkDigit === true || format.isCertain === true;
+      if (isRight && isBetter && isPlaceOfNumber(part, text, parts, elements)) {
         ({ number } = carrier);
         isRouted = isBehindZip;
       }
@@ -73,7 +76,7 @@ export function findCarriers(text: string, elements: readonly ScanElement[]): Tr
 
 /**
  * Whether a part of a scan is a place for the tracking number. In a GS1 code it is an element for internal use with its identifier;
- * or the whole code, where the scanner has dropped the FNC1 behind the ZIP code, which is too long then.
+ * or the whole code, where the scanner has dropped the FNC1 behind the ZIP code, which is too long then, or says GS1 of another code.
  */
 function isPlaceOfNumber(
   part: string,
@@ -84,22 +87,30 @@ function isPlaceOfNumber(
   const whole = text.startsWith(separator) ? text.slice(1) : text;
   const isRouted = whole.startsWith("420");
   const [first] = elements;
-  if (first === undefined) {
+  // What begins with no application identifier is not of GS1, although the scanner says so.
+  if (first === undefined || (first.ai === null && elements.length === 1)) {
     return part === parts[0] || isRouted;
   }
   const isInternal = elements.some(
-    ({ ai, value }) => ai?.length === 2 && ai.startsWith("9") && part === ai + value,
+    ({ ai, value }) => ai?.length === 2 && ai.startsWith("9") && part === ai + value.toUpperCase(),
   );
-  return isInternal || (part === whole && isRouted && first.problem === "length");
+  return (
+    isInternal ||
+    (part === whole && first.problem === "length" && (isRouted || hasCheckDigitOfCarrier(whole)))
+  );
 }
 
 /**
  * Whether a number is certainly rather a carrier's than an article's: it has the length and the check digit of a carrier that does
- * not calculate it as GS1 does.
+ * not calculate it as GS1 does. A remainder of 7 says less than the article's own check digit: it fits one number in seven.
  */
 export function hasCheckDigitOfCarrier(text: string): boolean {
-  const possible = byLength[text.length]?.get(text.charAt(0)) ?? [];
-  return possible.some((format) => format.check !== gs1 && readNumber(format, text)?.checkDigit === true);
+  const upper = text.toUpperCase();
+  const possible = byLength[text.length]?.get(upper.charAt(0)) ?? [];
+  return possible.some(
+    (format) =>
+      format.check !== gs1 && format.check !== modulo7 && readNumber(format, upper)?.checkDigit === true,
+  );
 }
 
 function isSame(one: ScanCarrier, other: ScanCarrier): boolean {
@@ -113,7 +124,9 @@ function rank({ checkDigit }: ScanCarrier): number {
 const separatorsAndSpaces = new RegExp(`[\\s${separator}]`, "g");
 
 /** Spaces and lower-case letters, which are in a number only if a person has typed it, and separators. */
-const written = /[\sa-z\p{Cc}]/u;
+const written = /[\sa-z\p{Cc}*]/u;
+/** The characters at which Code 39 starts and stops, which some scanners send. */
+export const startAndStop = /^\*([^*]+)\*$/;
 
 /** The elements of a shipment, and those for internal use of a company. No other element is a tracking number. */
 const mayHoldNumber = /^(?:00|40[0-2]|9\d)$/;
@@ -123,7 +136,11 @@ function partsOf(text: string, elements: readonly ScanElement[]): string[] {
   const parts: string[] = [];
   const add = (part: string): void => {
     if (part.length <= longestWritten) {
-      parts.push(written.test(part) ? part.replaceAll(separatorsAndSpaces, "").toUpperCase() : part);
+      parts.push(
+        written.test(part)
+          ? part.replaceAll(separatorsAndSpaces, "").replace(startAndStop, "$1").toUpperCase()
+          : part,
+      );
     }
   };
   // A GS1 code has no spaces, only a separator after each element.

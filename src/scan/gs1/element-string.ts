@@ -41,6 +41,41 @@ export function readElementString(data: string, today: Date): ScanElement[] {
   return elements;
 }
 
+/**
+ * Whether the elements of a code without separators have lost them: one of variable length reaches to the end, so it has more
+ * characters than any can have, or is wrong although it and right elements can be made of it.
+ */
+export function haveLostSeparators(elements: readonly ScanElement[]): boolean {
+  return elements.some(({ ai, value, problem }) => {
+    const identifier = identifierNamed(ai ?? "");
+    const most = identifier.components?.reduce((sum, one) => sum + one.most, 0) ?? Infinity;
+    return (
+      problem !== undefined &&
+      identifier.predefinedLength === null &&
+      (value.length > most || isSeveral(identifier, value))
+    );
+  });
+}
+
+/** Whether a value is that of an element and further elements, all of them right. */
+function isSeveral(identifier: Identifier, value: string): boolean {
+  const today = new Date();
+  for (let end = 1; end < value.length; end++) {
+    if (
+      readElement(identifier, value.slice(0, end), today).checked === true &&
+      readElementString(value.slice(end), today).every(({ checked }) => checked === true)
+    ) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/** Whether an element is about the addressee: name, address and telephone, 4300 to 4309. */
+export function isOfAddressee({ ai }: ScanElement): boolean {
+  return ai?.length === 4 && ai.startsWith("430");
+}
+
 /** Writes elements as scanners send them, with a separator behind each value that may have several lengths. */
 export function writeElementString(elements: readonly ScanElement[]): string {
   const parts = elements.map(({ ai, value }, place) => {

@@ -1,7 +1,15 @@
 import type { LabelDimensions, LabelWeight, Scan, ScanElement } from "../../model/shapes.ts";
+import { hasGs1CheckDigit } from "./check-digits.ts";
 import { shiftPoint } from "./element-string.ts";
 
 type Summary = Pick<Scan, "sscc" | "gtin" | "lot" | "serial" | "expiry" | "labelDims" | "labelWeight">;
+
+/**
+ * The article number in front of every parcel's number of Australia Post (developers.auspost.com.au, label metadata). Some of these numbers
+ * are an SSCC, which is in element 91 then.
+ */
+export const australiaPost = "99312650999998";
+const ssccInside = /^00(\d{18})(?:420|$)/;
 
 /** What most flows want to know of a code, from elements that are as they should be: of each kind the first one. */
 export function summarize(elements: readonly ScanElement[]): Summary {
@@ -34,6 +42,9 @@ export function summarize(elements: readonly ScanElement[]): Summary {
       case "21":
         serial ??= value;
         break;
+      case "91":
+        sscc ??= article === australiaPost ? ssccOf(value) : null;
+        break;
       case "17":
         expiryDate ??= dateOf(element);
         break;
@@ -64,6 +75,11 @@ function setFirst(sizes: Map<string, ScanElement>, kind: string, element: ScanEl
   if (!sizes.has(kind)) {
     sizes.set(kind, element);
   }
+}
+
+function ssccOf(value: string): string | null {
+  const inside = ssccInside.exec(value)?.[1] ?? null;
+  return inside !== null && hasGs1CheckDigit(inside) ? inside : null;
 }
 
 function dateOf({ decoded }: ScanElement): string | null {
