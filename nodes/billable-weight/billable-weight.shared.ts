@@ -1,20 +1,39 @@
 import { nodeName } from "../../src/properties/common-properties.ts";
-import { defaultsOf, type PropertyTable, type Saved } from "../../src/properties/property-table.ts";
+import {
+  defaultsOf,
+  folderTypes,
+  type PropertyTable,
+  type Saved,
+} from "../../src/properties/property-table.ts";
 
 const ownRule = { group: { legend: "group.rule" }, when: { preset: ["own", "msg"] } } as const;
+const ofFile = { group: { legend: "group.file" }, when: { preset: ["file"] } } as const;
 const weight = { legend: "group.weight" } as const;
 const checks = { legend: "group.checks" } as const;
 
 /** The saved properties of `dimensioner-billable-weight`, in the order of its form. */
 export const properties = {
   name: nodeName,
-  /** A carrier of the table, a custom rule, or the carrier that msg.preset names. */
+  /** A carrier of the table, one of a table file, a custom rule, or the carrier that msg.preset names. */
   preset: {
     kind: "choice",
-    of: ["ups", "fedex", "usps", "dhl-express", "dhl-express-us", "dpd", "own", "msg"],
+    of: ["ups", "fedex", "usps", "dhl-express", "dhl-express-us", "dpd", "dpd-express", "file", "own", "msg"],
     default: "ups",
     icon: "truck",
   },
+  /** The JSON file with a table of one's own. */
+  tableFile: {
+    kind: "typed",
+    default: "",
+    type: "str",
+    types: folderTypes,
+    required: "problem.tableFile",
+    icon: "file-text-o",
+    note: "note.tableFile",
+    ...ofFile,
+  },
+  /** The name of a carrier in that table. */
+  carrier: { kind: "typed", default: "", type: "str", required: "problem.carrier", icon: "truck", ...ofFile },
   unit: { kind: "choice", of: ["cm-kg", "in-lb"], default: "cm-kg", icon: "exchange", ...ownRule },
   /** The volume is divided by it. */
   divisor: { kind: "number", of: "positive", default: 5000, icon: "cube", note: "note.divisor", ...ownRule },

@@ -11,17 +11,18 @@ import {
   readWeightUnit,
   weightUnits,
 } from "../rules/units.ts";
+import { isUnset } from "../rules/instants.ts";
+import { areTooFar } from "../time/clocks.ts";
 import {
   type Calculation,
   type CheckedLimit,
   calculate,
-  checkLimits,
   english,
   explain,
   unitOf,
   weightStep,
 } from "./tariffs/calculate.ts";
-import { type PresetName, presets, ruleOn, surchargesOn } from "./tariffs/presets.ts";
+import { type Preset, ruleOn, surchargesOn } from "./tariffs/presets.ts";
 import {
   type Fraction,
   type WeightLimit,
@@ -45,8 +46,8 @@ export type WeightSource = "measured" | "label" | "given" | "none";
 
 /** What a billable weight is calculated from. */
 export interface BillingTask {
-  /** A carrier of the table, or a custom rule. */
-  readonly rule: PresetName | WeightRule;
+  /** A carrier of a table, or a custom rule. */
+  readonly rule: Preset | WeightRule;
   readonly weightFrom: WeightSource;
   /** The weight from a separate scale. */
   readonly given: Weight | null;
@@ -55,8 +56,10 @@ export interface BillingTask {
   readonly mustBeLegal: boolean;
   /** Limits in addition to those of the carrier. */
   readonly extras: readonly WeightLimit[];
-  /** The day for a measurement that has none (YYYY-MM-DD). */
+  /** Today by this computer's clock (YYYY-MM-DD): the day for a measurement that has none. */
   readonly today: string;
+  /** The day on which this computer has asked the device for the measurement, by its own clock; null if it has not, or it is not known. */
+  readonly askedOn: string | null;
 }
 
 /** A rule and its source. */
@@ -66,6 +69,7 @@ interface ChosenRule {
   readonly ruleDate: string | null;
   readonly source: string | null;
   readonly ruleVerified: boolean | null;
+  readonly ruleChecked: string | null;
   readonly limits: readonly WeightLimit[];
   readonly limitsDate: string | null;
   /** The carrier has limits, but the table does not have those of that day. */
@@ -78,11 +82,12 @@ export function billableWeightOf(measurement: unknown, task: BillingTask): Billa
   if (task.mustBeLegal && measured.isManual) {
     throw billingError("billManual");
   }
-  const chosen = choose(task.rule, measured.day ?? task.today);
+  const clocks = compareClocks(measured.day, task);
+  const chosen = choose(task.rule, clocks.day);
   const label = readLabel(task.scan);
   const weight = weightOf(task, measured, label);
-  const calculation = calculate({ ...measured, weight }, chosen.rule);
-  const { billed, dimensional, actual, sides, volume, rule } = calculation;
+  const calculation = calculate({ ...measured, weight }, chosen.rule, [...chosen.limits, ...task.extras]);
+  const { billed, dimensional, actual, sides, volume, rule, checked } = calculation;
   if (billed === null) {
     throw billingError("billNoWeight");
   }
@@ -90,12 +95,12 @@ export function billableWeightOf(measurement: unknown, task: BillingTask): Billa
   if (task.mustBeLegal && legalForTrade !== true) {
     throw billingError(legalForTrade === false ? "billNotLegal" : "billLegalUnknown");
   }
-  const checked = checkLimits(calculation, [...chosen.limits, ...task.extras]);
   const units = ruleUnits[rule.unit];
   return {
     weight: toNumber(billed.weight),
     unit: units.weight,
     basis: billed.basis,
+    minimumFrom: billed.minimumFrom,
     explanation: explain(calculation, english),
     dimensionalWeight: dimensional && toNumber(weightStep(dimensional, rule)),
     actualWeight: actual && toNumber(actual),
@@ -108,6 +113,7 @@ export function billableWeightOf(measurement: unknown, task: BillingTask): Billa
     ruleDate: chosen.ruleDate,
     source: chosen.source,
     ruleVerified: chosen.ruleVerified,
+    ruleChecked: chosen.ruleChecked,
     over: isOverAny(checked, chosen.hasUnknownLimits),
     limitsDate: chosen.limitsDate,
     thresholds: checked.map(({ limit, value, isOver }) => ({
@@ -119,35 +125,108 @@ export function billableWeightOf(measurement: unknown, task: BillingTask): Billa
       unit: unitOf(limit),
     })),
     roundingNote: roundingNoteOf(measured, calculation),
+    note: noteOf(
+      clocks,
+      (day) => {
+        const other = chooseIfKnown(task.rule, day);
+        return (
+          other && calculate({ ...measured, weight }, other.rule, [...other.limits, ...task.extras]).billed
+        );
+      },
+      { rule, billed },
+    ),
     deviation: deviationOf(measured, label),
     legalForTrade,
     computed: true,
   };
 }
 
+/** What the clocks of the device and of this computer say of the day of a measurement. */
+interface Clocks {
+  /** The day whose rule is used. */
+  readonly day: string;
+  /** The day by the device's clock; null if it says none. */
+  readonly device: string | null;
+  /** The day by this computer's clock, if it is further away than time zones explain; otherwise null. */
+  readonly other: string | null;
+  /** The device's clock was never set. */
+  readonly isUnset: boolean;
+  /** It is known that the measurement was made on that other day, so that one of the two clocks is wrong. */
+  readonly isOneWrong: boolean;
+}
+
+/**
+ * The day whose rule is used: that of the device's clock. Where this computer has asked for the measurement on another one, one of the
+ * two clocks is wrong, and the later day counts: a clock that has stopped is behind. A clock that was never set says nothing.
+ */
+function compareClocks(given: string | null, { today, askedOn }: BillingTask): Clocks {
+  const wasNeverSet = given !== null && isUnset(given);
+  const device = wasNeverSet ? null : given;
+  const own = askedOn ?? today;
+  const isApart = device !== null && areTooFar(Date.parse(own), Date.parse(device));
+  const isOneWrong = isApart && askedOn !== null;
+  const day = device === null || (isOneWrong && own > device) ? own : device;
+  return { day, device: given, other: isApart ? own : null, isUnset: wasNeverSet, isOneWrong };
+}
+
+/** What is to be known of the clocks, and what the rule of the other day would bill. */
+function noteOf(
+  { day, device, other, isUnset, isOneWrong }: Clocks,
+  billedOn: (day: string) => Calculation["billed"] | undefined,
+  used: Pick<Calculation, "billed" | "rule">,
+): string | null {
+  if (isUnset) {
+    return `The device's clock is not set (${device}): the rule is that of ${day}, by this computer's clock. Set the device's clock.`;
+  }
+  if (device === null || other === null) {
+    return null;
+  }
+  const unused = day === device ? other : device;
+  const billed = billedOn(unused) ?? null;
+  const unit = ruleUnits[used.rule.unit].weight;
+  const isSame = billed !== null && used.billed !== null && compare(billed.weight, used.billed.weight) === 0;
+  if (isSame && !isOneWrong) {
+    // An older measurement is billed, and it does not matter when it was made.
+    return null;
+  }
+  const would =
+    billed === null
+      ? `No rule is known for ${unused}.`
+      : `With the rule of ${unused}, ${isSame ? "the same" : `${toDecimal(billed.weight, 4)} ${unit}`} would be billed.`;
+  const said = isOneWrong
+    ? `The device's clock says that this was measured on ${device}, and this computer's that it was on ${other}. The rule is that of the later day.`
+    : `The device's clock says that this was measured on ${device}, and today is ${other} by this computer's. The rule is that of the measurement.`;
+  return `${said} ${would} ${isOneWrong ? "Check both clocks." : "If it was not measured then, check both clocks."}`;
+}
+
+/** Undefined where the table has no rule of that day. */
+function chooseIfKnown(rule: BillingTask["rule"], day: string): ChosenRule | undefined {
+  return "rules" in rule && ruleOn(rule, day) === undefined ? undefined : choose(rule, day);
+}
+
 const sourceNames = { measured: "measured", label: "label", given: "given", none: null } as const;
 
 function choose(rule: BillingTask["rule"], day: string): ChosenRule {
-  if (typeof rule !== "string") {
-    const unknown = { ruleDate: null, source: null, ruleVerified: null, limitsDate: null };
+  if (!("rules" in rule)) {
+    const unknown = { ruleDate: null, source: null, ruleVerified: null, ruleChecked: null, limitsDate: null };
     return { rule, ruleId: "own", ...unknown, limits: [], hasUnknownLimits: false };
   }
-  const preset = presets[rule];
-  const dated = ruleOn(preset, day);
+  const dated = ruleOn(rule, day);
   if (dated === undefined) {
-    throw billingError("billNoRule", { name: preset.name, value: day });
+    throw billingError("billNoRule", { name: rule.name, value: day });
   }
-  const { id, since, source, isVerified } = dated;
-  const surcharges = surchargesOn(preset, day);
+  const { id, since, source, checked, isVerified } = dated;
+  const surcharges = surchargesOn(rule, day);
   return {
     rule: dated,
     ruleId: id,
     ruleDate: since,
     source,
     ruleVerified: isVerified,
+    ruleChecked: checked,
     limits: surcharges?.limits ?? [],
     limitsDate: surcharges?.since ?? null,
-    hasUnknownLimits: surcharges === undefined && preset.surcharges.length > 0,
+    hasUnknownLimits: surcharges === undefined && rule.surcharges.length > 0,
   };
 }
 
@@ -198,7 +277,7 @@ const two = fraction("2");
  * Says where the step of a measurement in another unit than the rule's may cost a whole unit: a side of 12 in that is measured as
  * 30.5 cm is rounded up to 13 in. Null where it does not. No figure is corrected by it.
  */
-function roundingNoteOf(measured: MeasuredParcel, { rule, sides }: Calculation): string | null {
+function roundingNoteOf(measured: MeasuredParcel, { rule, sides, checked }: Calculation): string | null {
   const { lengthUnit, step, weight } = measured;
   const { length: unit, weight: weightUnit } = ruleUnits[rule.unit];
   const isInches = lengthUnit === "in" || lengthUnit === "ft";
@@ -211,7 +290,8 @@ function roundingNoteOf(measured: MeasuredParcel, { rule, sides }: Calculation):
   };
   const [length, width, height] = measured.sides;
   const parcel = { sides: [least(length), least(width), least(height)], lengthUnit, weight } as const;
-  const other = calculate(parcel, rule);
+  const limits = checked.map(({ limit }) => limit);
+  const other = calculate(parcel, rule, limits);
   const costly = measured.sides.flatMap((side, index) => {
     const [is, maybe] = [sides[index] ?? side, other.sides[index] ?? side];
     const text = `${toDecimal(side, 4)} ${lengthUnit} is ${toDecimal(toLength(side, lengthUnit, unit), 4)} ${unit} and counts as`;
@@ -294,7 +374,7 @@ function readMeasured(given: unknown): MeasuredParcel {
   };
 }
 
-/** A weight above 0 in a unit that is known; null where there is none. Throws ERR_NOT_BILLABLE for a comma that has two meanings. */
+/** A weight above 0 in a unit that is known; null where there is none. Throws ERR_NOT_BILLABLE for a text with digits that is no number. */
 export function readWeight(given: unknown, unit: unknown): Weight | null {
   const value = readFigure(given);
   const known = readWeightUnit(unit);
@@ -307,10 +387,10 @@ function measuredWeight(given: unknown, unit: unknown): Pick<MeasuredParcel, "we
   return { weight, otherWeightUnit: isOther ? textOf(unit) : null };
 }
 
-/** A number as devices, scales and flows have it; null where it is none. Throws ERR_NOT_BILLABLE for a comma that has two meanings. */
+/** A number as devices, scales and flows have it; null where it is none. Throws ERR_NOT_BILLABLE for a text with digits that is no number. */
 function readFigure(given: unknown): Fraction | null {
   const value = readFraction(given);
-  if (value === null && typeof given === "string" && given.includes(",")) {
+  if (value === null && typeof given === "string" && /\d/.test(given)) {
     throw billingError("billComma", { value: textOf(given) });
   }
   return value;

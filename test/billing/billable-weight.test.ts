@@ -1,13 +1,35 @@
 import assert from "node:assert/strict";
 import { billableWeight, type BillableWeightOptions } from "../../src/library/billable-weight.ts";
+import { type PresetName, presets } from "../../src/billing/tariffs/presets.ts";
+import { DimensionerError } from "../../src/errors/dimensioner-error.ts";
 import type { MeasureResult } from "../../src/model/shapes.ts";
 import { readScan } from "../../src/scan/read-scans.ts";
 import { caughtBy, recordOf, resultOf } from "./support.ts";
 
+const presetNames = Object.keys(presets) as PresetName[];
 const ups = { rule: "ups" } as const;
 const legal = { more: { legalForTrade: true } } as const;
 
 describe("the billable weight of a measurement", () => {
+  it("is worked out, or an error of this package, for any figures and any carrier", () => {
+    const kinds = new Set<string>();
+    for (const rule of presetNames) {
+      for (const dimsUnit of ["mm", "cm", "in"]) {
+        for (const side of [1e-9, 1e16, 1e40, 1e99, 1e200]) {
+          try {
+            const { weight } = billableWeight(resultOf([side, 10, 10], { dimsUnit }), { rule });
+            assert.ok(weight > 0);
+            kinds.add("weight");
+          } catch (error) {
+            assert.ok(error instanceof DimensionerError, String(error));
+            kinds.add(error.code);
+          }
+        }
+      }
+    }
+    assert.deepEqual([...kinds].sort(), ["ERR_NOT_BILLABLE", "weight"]);
+  });
+
   it("is that of a result, which stays as it is", () => {
     const result = resultOf([11.1, 8.5, 6.2], { weight: 2.5, ...legal });
     const before = structuredClone(result);
@@ -15,6 +37,7 @@ describe("the billable weight of a measurement", () => {
       weight: 3,
       unit: "lb",
       basis: "actual",
+      minimumFrom: null,
       explanation: "12 × 9 × 7 in = 756 in³, not over 1728; actual weight 2.5, rounded up to 3 lb",
       dimensionalWeight: null,
       actualWeight: 2.5,
@@ -27,10 +50,12 @@ describe("the billable weight of a measurement", () => {
       ruleDate: "2026-07-12",
       source: "Federal Register 2026-09785; thelogisticnews.com, post 18371; cahoot.ai",
       ruleVerified: true,
+      ruleChecked: "2026-11-27",
       over: false,
       limitsDate: null,
       thresholds: [{ name: "long", over: false, quantity: "longest", value: 12, limit: 48, unit: "in" }],
       roundingNote: null,
+      note: null,
       deviation: null,
       legalForTrade: true,
       computed: true,
@@ -81,7 +106,16 @@ describe("the billable weight of a measurement", () => {
     assert.deepEqual(billed("0,254").sides, [1, 1, 1]);
     const scale = { ...ups, weight: { value: "1,4", unit: "kg" } } as const;
     assert.equal(billableWeight(resultOf([1, 1, 1]), scale).actualWeight, 3.0865);
-    for (const text of ["1,234", "1.234,5", "1,234.5", "12,"]) {
+    const unread = { ...resultOf([1, 1, 1]), weight: "2.5 kg" } as unknown as MeasureResult;
+    assert.match(caughtBy(() => billableWeight(unread, ups), "ERR_NOT_BILLABLE").message, /“2\.5 kg”/);
+    const own = { unit: "in-lb", divisor: "139,5", minimum: "90,5" } as const;
+    const { divisor, weight, thresholds } = billableWeight(resultOf([1, 1, 1], { weight: 1 }), {
+      rule: own,
+      extras: "heavy: weight > 0,5 lb, at least 1,5 lb",
+    });
+    assert.deepEqual([divisor, weight, thresholds[0]?.limit, thresholds[0]?.over], [139.5, 90.5, 0.5, true]);
+    assert.deepEqual(billed(".254").sides, [1, 1, 1]);
+    for (const text of ["1,234", "1.234,5", "1,234.5", "12,", "33.02 cm", "1 234.5", "1'234.5", "33."]) {
       const { message } = caughtBy(() => billed(text), "ERR_NOT_BILLABLE");
       assert.equal(
         message,

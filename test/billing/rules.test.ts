@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { readLimits } from "../../src/billing/tariffs/calculate.ts";
 import { billableWeight, type BillableWeightOptions } from "../../src/library/billable-weight.ts";
 import {
   isTableOld,
@@ -7,6 +10,7 @@ import {
   tableDate,
   type PresetName,
 } from "../../src/billing/tariffs/presets.ts";
+import type { WeightTable } from "../../src/model/shapes.ts";
 import { caughtBy, resultOf } from "./support.ts";
 
 type Rule = BillableWeightOptions["rule"];
@@ -95,6 +99,14 @@ describe("carriers' rules", () => {
       "40 × 30 × 20 cm = 24000 cm³, ÷ 5000 = 4.8, rounded up to 5 kg",
     ],
     [
+      "dpd-express",
+      [40, 30, 20],
+      "cm",
+      "2 kg",
+      "4.8 kg dimensional",
+      "40 × 30 × 20 cm = 24000 cm³, ÷ 5000 = 4.8 kg",
+    ],
+    [
       "dpd",
       [40, 30, 20],
       "cm",
@@ -130,7 +142,7 @@ describe("carriers' rules", () => {
     ],
     // 139 cubic inches weigh one pound exactly, and one more does not.
     [
-      "ups",
+      "fedex",
       [139, 1, 1],
       "in",
       "0.5 lb",
@@ -138,7 +150,7 @@ describe("carriers' rules", () => {
       "139 × 1 × 1 in = 139 in³, ÷ 139 = 1 lb; actual weight 0.5, rounded up to 1 lb",
     ],
     [
-      "ups",
+      "fedex",
       [140, 1, 1],
       "in",
       "0.5 lb",
@@ -275,6 +287,7 @@ describe("the table of rules", () => {
       ["dhl-express", "2001-01-01", "dhl-express", null],
       ["dhl-express-us", "2001-01-01", "dhl-express-us", null],
       ["dpd", "2001-01-01", "dpd", null],
+      ["dpd-express", "2001-01-01", "dpd-express", null],
     ];
     for (const [rule, day, id, since] of days) {
       if (id === null) {
@@ -298,11 +311,11 @@ describe("the table of rules", () => {
   });
 
   it("is too old a year after it was compared with its sources, and no day earlier", () => {
-    assert.equal(isTableOld(tableDate), false);
+    assert.equal(isTableOld(tableDate, tableDate), false);
     const year = Number(tableDate.slice(0, 4));
-    assert.equal(isTableOld(`${year + 1}${tableDate.slice(4)}`), false);
+    assert.equal(isTableOld(tableDate, `${year + 1}${tableDate.slice(4)}`), false);
     assert.equal(
-      isTableOld(new Date(Date.parse(tableDate) + 367 * 86_400_000).toISOString().slice(0, 10)),
+      isTableOld(tableDate, new Date(Date.parse(tableDate) + 367 * 86_400_000).toISOString().slice(0, 10)),
       true,
     );
   });
@@ -323,6 +336,111 @@ describe("the table of rules", () => {
     }
     const ids = Object.values(presets).flatMap(({ rules }) => rules.map(({ id }) => id));
     assert.equal(new Set(ids).size, ids.length);
+  });
+});
+
+describe("a table of one's own", () => {
+  const rule = { id: "a", source: "contract 4711", unit: "in-lb", divisor: 166 } as const;
+  const tableOf = (...rules: readonly object[]): WeightTable =>
+    JSON.parse(JSON.stringify({ checked: "2026-11-28", carriers: [{ name: "mine", rules }] })) as WeightTable;
+  const bill = (table: WeightTable, day = "2026-11-22", carrier = "mine") =>
+    billableWeight(resultOf([97, 6, 6], { weight: 20, more: { dateTimeLocal: `${day}T10:00:00-05:00` } }), {
+      rule: { table, carrier },
+    });
+
+  it("of the documentation is read, and bills by it", async () => {
+    const page = await readFile(join(import.meta.dirname, "../../docs/billable-weight.md"), "utf8");
+    const [, text = ""] = /```json\n([^]*?)```/.exec(page) ?? [];
+    const found = bill(JSON.parse(text) as WeightTable, "2026-11-22", "fedex");
+    assert.deepEqual(
+      [found.weight, found.minimumFrom, found.ruleId, found.ruleDate, found.source, found.ruleChecked],
+      [90, "oversize", "fedex-contract", "2026-01-12", "contract 4711", "2026-11-28"],
+    );
+    assert.deepEqual([found.ruleVerified, found.limitsDate, found.divisor], [null, "2026-01-12", 166]);
+  });
+
+  it("is read once for a parcel", () => {
+    const { checked, carriers } = tableOf(rule);
+    let reads = 0;
+    const table = {
+      checked,
+      get carriers() {
+        reads++;
+        return carriers;
+      },
+    };
+    assert.equal(bill(table).ruleId, "a");
+    assert.equal(reads, 1);
+  });
+
+  it("has the rule of the day, in whatever order they stand, and none outside of their days", () => {
+    const rules = [
+      { ...rule, id: "old", since: "2025-01-01", validUntil: "2025-12-31" },
+      { ...rule, id: "any" },
+      { ...rule, id: "new", since: "2026-02-01", validUntil: "2026-12-31" },
+    ];
+    for (const order of [rules, rules.toReversed()]) {
+      const idOn = (day: string) => bill(tableOf(...order), day).ruleId;
+      assert.deepEqual(
+        [
+          "2024-12-31",
+          "2025-01-01",
+          "2025-12-31",
+          "2026-01-01",
+          "2026-02-01",
+          "2026-12-31",
+          "2027-01-01",
+        ].map(idOn),
+        ["any", "old", "old", "any", "new", "new", "any"],
+      );
+    }
+    const error = caughtBy(() => bill(tableOf({ ...rule, since: "2027-01-01" })), "ERR_INPUT");
+    assert.match(error.message, /^No rule of mine is known for 2026-11-22/);
+  });
+
+  it("is refused by the name of the field that is wrong", () => {
+    const wrong: readonly (readonly [table: object, field: string])[] = [
+      [{ carriers: [] }, "checked"],
+      [{ checked: "2026-02-30x", carriers: [] }, "checked"],
+      [{ checked: "2026-11-28", carriers: [] }, "carriers"],
+      [tableOf({ ...rule, divisor: 0 }), "carriers.0.rules.0.divisor"],
+      [tableOf({ ...rule, divisor: "1,39" }), "carriers.0.rules.0.divisor"],
+      [tableOf({ ...rule, divisor: 1e300 }), "carriers.0.rules.0.divisor"],
+      [tableOf({ ...rule, minimum: -1 }), "carriers.0.rules.0.minimum"],
+      [tableOf({ ...rule, unit: "mm-g" }), "carriers.0.rules.0.unit"],
+      [tableOf({ ...rule, source: "" }), "carriers.0.rules.0.source"],
+      [tableOf({ ...rule, sideRoundings: "up" }), "carriers.0.rules.0.sideRoundings"],
+      [tableOf({ ...rule, since: "12.01.2026" }), "carriers.0.rules.0.since"],
+      [tableOf({ ...rule, since: "2026-02-01", validUntil: "2026-01-01" }), "carriers.0.rules.0.validUntil"],
+      [tableOf({ ...rule, since: "2026-02-30" }), "carriers.0.rules.0.since"],
+      [tableOf({ ...rule, validUntil: "2027-02-29" }), "carriers.0.rules.0.validUntil"],
+      [{ ...tableOf(rule), checked: "2026-04-31" }, "checked"],
+      [tableOf(rule, rule), "carriers.0.rules.1.since"],
+      [tableOf(), "carriers.0.rules"],
+      [
+        {
+          checked: "2026-11-28",
+          carriers: [{ name: "mine", rules: [rule], surcharges: [{ source: "x", limits: ["96 in"] }] }],
+        },
+        "carriers.0.surcharges.0.limits.0",
+      ],
+      [
+        {
+          checked: "2026-11-28",
+          carriers: [
+            { name: "mine", rules: [rule] },
+            { name: "mine", rules: [rule] },
+          ],
+        },
+        "carriers.1.name",
+      ],
+    ];
+    for (const [table, field] of wrong) {
+      const error = caughtBy(() => bill(table as WeightTable), "ERR_INPUT");
+      assert.ok(error.message.includes(field), `${field}: ${error.message}`);
+    }
+    caughtBy(() => bill(tableOf(rule), "2026-11-22", "other"), "ERR_INPUT");
+    caughtBy(() => bill(tableOf(rule), "2026-11-22", "__proto__"), "ERR_INPUT");
   });
 });
 
@@ -355,6 +473,61 @@ describe("limits", () => {
     assert.deepEqual(over([2, 40, 30.1], 50), ["additional handling: second"]);
     assert.deepEqual(over([47, 15, 13], 50, "ups", "extra: girth > 103 in"), []);
     assert.deepEqual(over([47, 15, 13.1], 50, "ups", "extra: girth > 103 in"), ["extra: girth"]);
+  });
+
+  it("can set a least weight, which is billed of a parcel over them if it weighs less", () => {
+    const large = "large: longest > 96 in, at least 90 lb; large: girth > 130 in, at least 90 lb";
+    const handling = "handling: longest > 48 in, at least 40 lb";
+    const bill = (sides: Sides, weight: number | null, extras: string, rule: Rule = "fedex") => {
+      const options = weight === null ? ({ rule, extras, weight: "none" } as const) : { rule, extras };
+      const found = billableWeight(resultOf(sides, { weight }), options);
+      return [found.weight, found.basis, found.minimumFrom];
+    };
+    // The parcel of issue 57: 97 × 6 × 6 in are 26 lb by size.
+    assert.deepEqual(bill([97, 6, 6], 20, ""), [26, "dimensional", null]);
+    assert.deepEqual(bill([97, 6, 6], 20, large), [90, "minimum", "large"]);
+    assert.deepEqual(bill([96, 6, 6], 20, large), [25, "dimensional", null]);
+    assert.deepEqual(bill([96.1, 6, 6], 20, large), [90, "minimum", "large"]);
+    assert.deepEqual(bill([97, 6, 6], 90, large), [90, "actual", null]);
+    assert.deepEqual(bill([97, 6, 6], 90.1, large), [91, "actual", null]);
+    // 130 in exactly, and one more.
+    assert.deepEqual(bill([90, 10, 10], 20, large), [65, "dimensional", null]);
+    assert.deepEqual(bill([91, 10, 10], 20, large), [90, "minimum", "large"]);
+    // The greatest counts, in any order.
+    for (const extras of [`${handling}; ${large}`, `${large}; ${handling}`]) {
+      assert.deepEqual(bill([97, 6, 6], 20, extras), [90, "minimum", "large"]);
+      assert.deepEqual(bill([60, 6, 6], 20, extras), [40, "minimum", "handling"]);
+    }
+    // In another unit than the rule's it is rounded up as a weight is; and it needs no weight.
+    assert.deepEqual(bill([97, 6, 6], 20, "large: longest > 2 m, at least 20kg"), [45, "minimum", "large"]);
+    assert.deepEqual(bill([97, 6, 6], null, large), [90, "minimum", "large"]);
+    const own = { unit: "in-lb", divisor: 139, minimum: 100, productRounding: 1 } as const;
+    assert.deepEqual(bill([97, 6, 6], 20, large, own), [100, "minimum", null]);
+    // A limit of the weight that is not known is not exceeded, so it sets none.
+    assert.deepEqual(bill([10, 10, 10], null, "heavy: weight > 1 lb, at least 50 lb"), [
+      8,
+      "dimensional",
+      null,
+    ]);
+    assert.equal(
+      billableWeight(resultOf([97, 6, 6], { weight: 20 }), { rule: "fedex", extras: large }).explanation,
+      "97 × 6 × 6 in = 3492 in³, ÷ 139 = 25.12 lb; actual weight 20 lb; at least 90 lb (large)",
+    );
+  });
+
+  it("of a large package of UPS by its older limits are not in the preset, and can be added with their 90 lb", () => {
+    // One secondary source has them for 2026: blog.winsbs.com, 2025-12-29.
+    const extras =
+      "large package: longest > 96 in, at least 90 lb; large package: girth > 130 in, at least 90 lb";
+    const bill = (sides: Sides, given = extras) => {
+      const more = { dateTimeLocal: "2026-11-22T10:00:00-05:00" };
+      return billableWeight(resultOf(sides, { weight: 20, more }), { rule: "ups", extras: given });
+    };
+    assert.deepEqual([bill([97, 6, 6], "").weight, bill([97, 6, 6], "").minimumFrom], [26, null]);
+    assert.deepEqual([bill([97, 6, 6]).weight, bill([97, 6, 6]).minimumFrom], [90, "large package"]);
+    assert.equal(bill([96, 6, 6]).weight, 25);
+    assert.equal(bill([91, 10, 10]).weight, 90);
+    assert.equal(bill([90, 10, 10]).weight, 65);
   });
 
   it("of days before the first ones in the table are said to be unknown, and no later ones are used", () => {
@@ -413,6 +586,39 @@ describe("limits", () => {
     assert.equal(billableWeight(parcel, long).over, true);
   });
 
+  it("that no dated source confirms are named in the documentation as they are read, and in no rule", async () => {
+    const page = await readFile(join(import.meta.dirname, "../../docs/billable-weight.md"), "utf8");
+    const [, section = ""] = page.split("### Not confirmed");
+    const rows = section.split("\n").flatMap((line) => {
+      const [, carrier = "", text = ""] = /^\| (\w+) .*\| `([^`]+)` *\|$/.exec(line) ?? [];
+      return carrier === "" ? [] : [{ preset: presets[carrier.toLowerCase() as PresetName], text }];
+    });
+    assert.equal(rows.length, 6);
+    for (const { preset, text } of rows) {
+      const read = readLimits(text);
+      assert.ok("limits" in read, text);
+      const known = preset.surcharges.flatMap(({ limits }) => limits);
+      for (const { quantity, limit, minimum } of read.limits) {
+        const same = known.filter((one) => one.quantity === quantity && one.limit === limit);
+        assert.ok(
+          same.every((one) => minimum !== undefined && one.minimum === undefined),
+          text,
+        );
+      }
+    }
+  });
+
+  it("are compared with a side as it was measured where the rule has rounded it down", () => {
+    const over = (length: number, extras: string) => {
+      const parcel = resultOf([length, 30, 20], { dimsUnit: "cm", weight: 1 });
+      const { sides, thresholds, over: any } = billableWeight(parcel, { rule: "dhl-express", extras });
+      return [sides[0], thresholds[0]?.value, any];
+    };
+    assert.deepEqual(over(120.4, "long: longest > 120 cm"), [120, 120.4, true]);
+    assert.deepEqual(over(119.6, "long: longest > 120 cm"), [120, 120, false]);
+    assert.deepEqual(over(120, "long: longest > 120 cm"), [120, 120, false]);
+  });
+
   it("have to be written as they are read", () => {
     for (const extras of [
       "heavy",
@@ -423,10 +629,23 @@ describe("limits", () => {
       ": weight > 1 kg",
       "x: weight > 1.2.3 kg",
       "x: weight < 5 kg",
+      "x: longest > 96 in, at least 90",
+      "x: longest > 96 in, at least 90 in",
+      "x: longest > 96 in, at least lb",
+      "x: longest > 96 in, at most 90 lb",
+      "x: longest > 96 in, at least 1.2.3 lb",
+      "x: longest > 96 in at least 90 lb",
     ]) {
       const error = caughtBy(() => billableWeight(resultOf([1, 1, 1]), { rule: "ups", extras }), "ERR_INPUT");
       assert.match(error.message, /must be written like “heavy: weight > 31\.5 kg”/, extras);
     }
+    for (const extras of ["x: volume > 1,728 in³", "1,5 m: longest > 5 m, at least 1,234 kg"]) {
+      const error = caughtBy(() => billableWeight(resultOf([1, 1, 1]), { rule: "ups", extras }), "ERR_INPUT");
+      assert.match(error.message, /what number “1,(?:728|234)” is\. Write it .* without a comma/, extras);
+    }
+    const own = { unit: "in-lb", divisor: 139, threshold: "1,728" } as const;
+    const unclear = caughtBy(() => billableWeight(resultOf([1, 1, 1]), { rule: own }), "ERR_INPUT");
+    assert.match(unclear.message, /what number “1,728” is\. Write it .* without a comma/);
     const many = "x: weight > 1 kg;".repeat(51);
     caughtBy(() => billableWeight(resultOf([1, 1, 1]), { rule: "ups", extras: many }), "ERR_INPUT");
   });

@@ -9,6 +9,7 @@ import {
   dividedBy,
   fraction,
   greaterOf,
+  isTwoWays,
   one,
   plus,
   readFraction,
@@ -20,6 +21,7 @@ import {
   toDecimal,
   toLength,
   toWeight,
+  withPoint,
 } from "./rule.ts";
 
 /** A measured parcel. */
@@ -40,8 +42,15 @@ export interface Calculation {
   readonly dimensional: Fraction | null;
   /** The actual weight before it is rounded up; null if it is not known. */
   readonly actual: Fraction | null;
-  /** The billed weight; null if there is neither a dimensional nor an actual weight. */
-  readonly billed: { readonly weight: Fraction; readonly basis: Basis } | null;
+  /** The limits with the parcel's values, of its sides as the rule has rounded them up, and as they are otherwise. */
+  readonly checked: readonly CheckedLimit[];
+  /** The billed weight; null if there is neither a dimensional nor an actual weight, nor a least one. */
+  readonly billed: {
+    readonly weight: Fraction;
+    readonly basis: Basis;
+    /** The limit that sets the least weight; null if the rule does, or if it is not billed. */
+    readonly minimumFrom: string | null;
+  } | null;
 }
 
 /** Which weight is billed; if two are equal after rounding up, the actual one. */
@@ -49,20 +58,31 @@ export type Basis = "actual" | "dimensional" | "minimum";
 
 const thousandth = fraction("0.001");
 
-/** Calculates the billable weight: every number stays exact, and each is rounded at most once. */
-export function calculate(parcel: Parcel, rule: WeightRule): Calculation {
+/**
+ * Calculates the billable weight: every number stays exact, and each is rounded at most once. A limit can set a least weight for
+ * the parcels that are over it.
+ */
+export function calculate(
+  parcel: Parcel,
+  rule: WeightRule,
+  limits: readonly WeightLimit[] = [],
+): Calculation {
   const units = ruleUnits[rule.unit];
   const round = roundings[rule.sideRounding];
-  const side = (value: Fraction): Fraction => round(toLength(value, parcel.lengthUnit, units.length));
-  const [length, width, height] = parcel.sides;
-  const sides = [side(length), side(width), side(height)] as const;
+  const measured = parcel.sides.map((value) => toLength(value, parcel.lengthUnit, units.length));
+  const [length = one, width = one, height = one] = measured;
+  const sides = [round(length), round(width), round(height)] as const;
   const [first, second, third] = sides;
   const volume = times(times(first, second), third);
   const isCounted = compare(volume, fraction(rule.threshold)) > 0;
   const dimensional = isCounted ? dividedBy(volume, fraction(rule.divisor)) : null;
   const { weight } = parcel;
   const actual = weight === null ? null : toWeight(weight.value, weight.unit, units.weight);
-  return { rule, sides, volume, dimensional, actual, billed: billedOf(dimensional, actual, rule) };
+  // A side that was rounded down is over a limit all the same.
+  const longer = sides.map((side, index) => greaterOf(side, measured[index] ?? side));
+  const checked = checkLimits(rule, longer, actual, limits);
+  const billed = billedOf(dimensional, actual, rule, checked);
+  return { rule, sides, volume, dimensional, actual, checked, billed };
 }
 
 const roundings: Readonly<Record<WeightRule["sideRounding"], (side: Fraction) => Fraction>> = {
@@ -76,17 +96,24 @@ function billedOf(
   dimensional: Fraction | null,
   actual: Fraction | null,
   rule: WeightRule,
+  checked: readonly CheckedLimit[],
 ): Calculation["billed"] {
   const minimum = fraction(rule.minimum);
-  const weights: readonly (readonly [Basis, Fraction | null])[] = [
+  const unit = ruleUnits[rule.unit].weight;
+  const weights: readonly (readonly [Basis, Fraction | null, string?])[] = [
     ["actual", actual && weightStep(actual, rule)],
     ["dimensional", dimensional && weightStep(dimensional, rule)],
     ["minimum", minimum.numerator > 0n ? minimum : null],
+    ...checked.flatMap(({ limit: { name, minimum: least }, isOver }) =>
+      least === undefined || isOver !== true
+        ? []
+        : [["minimum", weightStep(toWeight(fraction(least.value), least.unit, unit), rule), name] as const],
+    ),
   ];
   let billed: Calculation["billed"] = null;
-  for (const [basis, weight] of weights) {
+  for (const [basis, weight, minimumFrom = null] of weights) {
     if (weight !== null && (billed === null || compare(weight, billed.weight) > 0)) {
-      billed = { weight, basis };
+      billed = { weight, basis, minimumFrom };
     }
   }
   return billed;
@@ -137,8 +164,16 @@ export function explain(calculation: Calculation, words: Words): string {
   return [
     `${cube}, ${bySize}`,
     ...(actual === null || basis === "dimensional" ? [] : [words.actual(weigh(actual, basis === "actual"))]),
-    ...(basis === "minimum" ? [words.atLeast(`${words.number(rule.minimum)} ${unit}`)] : []),
+    ...(billed?.basis === "minimum"
+      ? [
+          `${words.atLeast(`${words.number(toDecimal(billed.weight, 4))} ${unit}`)}${because(billed.minimumFrom)}`,
+        ]
+      : []),
   ].join("; ");
+}
+
+function because(limit: string | null): string {
+  return limit === null ? "" : ` (${limit})`;
 }
 
 /**
@@ -163,8 +198,8 @@ export interface CheckedLimit {
 const most = 50;
 
 /**
- * Reads limits as people write them, separated by semicolons or lines: "heavy: weight > 31.5 kg; long: longest > 120
- * cm". Returns what is wrong with them if they are not valid.
+ * Reads limits as people write them, separated by semicolons or lines: "heavy: weight > 31.5 kg; large: longest > 96
+ * in, at least 90 lb". Returns what is wrong with them if they are not valid.
  */
 export function readLimits(
   given: string,
@@ -180,7 +215,16 @@ export function readLimits(
   for (const text of texts) {
     const limit = readLimit(text);
     if (limit === null) {
-      return { problem: problem("limitForm", { value: text.slice(0, 60) }) };
+      const unclear = text
+        .slice(text.indexOf(":"))
+        .match(/[\d.,]+/g)
+        ?.find(isTwoWays);
+      return {
+        problem:
+          unclear === undefined
+            ? problem("limitForm", { value: text.slice(0, 60) })
+            : problem("numberComma", { value: unclear }),
+      };
     }
     limits.push(limit);
   }
@@ -188,12 +232,22 @@ export function readLimits(
 }
 
 function readLimit(text: string): WeightLimit | null {
-  const [, name = "", word = "", limit = "", symbol = ""] =
-    /^([^:]{1,60}):\s*([a-z]+)\s*>\s*([\d.]{1,20})\s*([a-z"]+)[³3]?$/i.exec(text) ?? [];
-  if (readFraction(limit) === null) {
+  const [, name = "", word = "", limit = "", symbol = "", value, weightSymbol = ""] =
+    /^([^:]{1,60}):\s*([a-z]+)\s*>\s*([\d.,]{1,20})\s*([a-z"]+)[³3]?(?:\s*,\s*at\s+least\s+([\d.,]{1,20})\s*([a-z]+))?$/i.exec(
+      text,
+    ) ?? [];
+  const weightUnit = readWeightUnit(weightSymbol);
+  if (
+    readFraction(limit) === null ||
+    (value !== undefined && (readFraction(value) === null || weightUnit === null))
+  ) {
     return null;
   }
-  const known = { name: name.trim(), limit };
+  const least =
+    value === undefined || weightUnit === null
+      ? {}
+      : { minimum: { value: withPoint(value), unit: weightUnit } };
+  const known = { name: name.trim(), limit: withPoint(limit), ...least };
   const quantity = word.toLowerCase();
   if (quantity === "weight") {
     const unit = readWeightUnit(symbol);
@@ -204,9 +258,11 @@ function readLimit(text: string): WeightLimit | null {
   return size === undefined ? null : unit && { ...known, quantity: size, unit };
 }
 
-/** Compares a parcel, with its sides as the rule has rounded them, with limits in any units. */
-export function checkLimits(
-  { rule, sides, actual }: Calculation,
+/** Compares a parcel with limits in any units. */
+function checkLimits(
+  rule: WeightRule,
+  sides: readonly Fraction[],
+  actual: Fraction | null,
   limits: readonly WeightLimit[],
 ): CheckedLimit[] {
   const from = ruleUnits[rule.unit];

@@ -1,19 +1,21 @@
 import type { Size, WeightLimit, WeightRule } from "./rule.ts";
 
 /** A fact about a carrier, the day from which it applies, and its source. */
-interface Dated {
+export interface Dated {
   /** The first day on which it applies (YYYY-MM-DD); null if that is not known. */
   readonly since: string | null;
   /** The last day on which it applies; null as long as no newer one is known. */
   readonly validUntil: string | null;
   readonly source: string;
+  /** The day on which it was last compared with its source (YYYY-MM-DD). */
+  readonly checked: string;
 }
 
 /** A carrier's rule from one day on. */
 export interface DatedRule extends Dated, WeightRule {
   readonly id: string;
-  /** False if a part of it was found in one secondary source only. */
-  readonly isVerified: boolean;
+  /** False if a part of it was found in one secondary source only; null of a table of one's own. */
+  readonly isVerified: boolean | null;
 }
 
 /** A carrier's surcharge limits from one day on. */
@@ -62,13 +64,10 @@ function inches(name: string, quantity: Size, limit: string): WeightLimit {
   return { name, quantity, limit, unit: "in" };
 }
 
-/** The day on which all of the table was compared with its sources (YYYY-MM-DD). */
-export const tableDate = "2026-11-27";
-
 /**
  * Carriers' rules and surcharge limits, collected from public sources. They are facts with a source
- * and a date, not a promise: a contract with a carrier takes precedence. Limits of length plus girth are not included:
- * since August 2025 the volume has replaced them in a part of the tariffs, and no source says in which.
+ * and a date, not a promise: a contract with a carrier takes precedence. Figures that no dated public source has for
+ * the carrier and the year are left out; docs/billable-weight.md names them.
  */
 const table = {
   ups: {
@@ -80,6 +79,7 @@ const table = {
         since: "2025-08-18",
         validUntil: null,
         source: upToTheInch,
+        checked: "2026-11-27",
         isVerified: true,
       },
     ],
@@ -87,7 +87,8 @@ const table = {
       {
         since: "2026-01-26",
         validUntil: null,
-        source: "rates of UPS for 2026",
+        source: "shipscience.com, UPS update of 2026-01-26",
+        checked: "2026-11-28",
         limits: [...handling, ...large("large package")],
       },
     ],
@@ -101,6 +102,7 @@ const table = {
         since: "2025-08-18",
         validUntil: null,
         source: upToTheInch,
+        checked: "2026-11-27",
         isVerified: true,
       },
     ],
@@ -108,7 +110,8 @@ const table = {
       {
         since: "2026-01-12",
         validUntil: null,
-        source: "rates of FedEx for 2026",
+        source: "gain.consulting, January 2026; loop.com, 2026-03-20",
+        checked: "2026-11-28",
         limits: [...handling, ...large("oversize")],
       },
     ],
@@ -123,6 +126,7 @@ const table = {
         since: "2026-07-12",
         validUntil: null,
         source: "Federal Register 2026-09785; thelogisticnews.com, post 18371; cahoot.ai",
+        checked: "2026-11-27",
         isVerified: true,
       },
       {
@@ -134,6 +138,7 @@ const table = {
         since: "2019-06-23",
         validUntil: "2026-07-11",
         source: "Domestic Mail Manual; postaladvocate.com, USPS rate change of June 2019",
+        checked: "2026-11-27",
         isVerified: true,
       },
     ],
@@ -151,6 +156,7 @@ const table = {
         since: null,
         validUntil: null,
         source: "dhl.com, volumetric weight",
+        checked: "2026-11-27",
         isVerified: false,
       },
     ],
@@ -166,6 +172,7 @@ const table = {
         since: null,
         validUntil: null,
         source: "dhl.com (US), volumetric weight",
+        checked: "2026-11-27",
         isVerified: false,
       },
     ],
@@ -180,7 +187,24 @@ const table = {
         divisor: "4000",
         since: null,
         validUntil: null,
-        source: "pages of DPD; differs by country",
+        source: "dpd.com/ee, volume calculator",
+        checked: "2026-11-28",
+        isVerified: false,
+      },
+    ],
+    surcharges: [],
+  },
+  "dpd-express": {
+    name: "DPD Express (by air)",
+    rules: [
+      {
+        ...kilograms,
+        id: "dpd-express",
+        divisor: "5000",
+        since: null,
+        validUntil: null,
+        source: "dpd.com/si, question on volumetric weight; dpd.com/ch, weight and dimensions",
+        checked: "2026-11-28",
         isVerified: false,
       },
     ],
@@ -210,7 +234,12 @@ function newest<T extends Dated>(dated: readonly T[], day: string): T | undefine
   );
 }
 
-/** Whether the table was compared with its sources more than a year before a day: carriers change their rules every year. */
-export function isTableOld(day: string): boolean {
-  return day > `${Number(tableDate.slice(0, 4)) + 1}${tableDate.slice(4)}`;
+/** The day on which the part of the table that was compared longest ago was compared with its source (YYYY-MM-DD). */
+export const [tableDate = ""] = Object.values(presets)
+  .flatMap(({ rules, surcharges }) => [...rules, ...surcharges].map(({ checked }) => checked))
+  .sort();
+
+/** Whether what was compared with its source on a day is more than a year old: carriers change their rules every year. */
+export function isTableOld(checked: string, day: string): boolean {
+  return day > `${Number(checked.slice(0, 4)) + 1}${checked.slice(4)}`;
 }

@@ -40,6 +40,8 @@ export type WeightLimit = (
 ) & {
   readonly name: string;
   readonly limit: string;
+  /** The least weight that is billed of a parcel over the limit. */
+  readonly minimum?: { readonly value: string; readonly unit: WeightUnit };
 };
 
 export function toLength(value: Fraction, from: LengthUnit, to: LengthUnit): Fraction {
@@ -67,17 +69,23 @@ export const one: Fraction = { numerator: 1n, denominator: 1n };
 /** A comma that may as well separate thousands. */
 const twoWays = /^[+-]?[1-9]\d{0,2},\d{3}$/;
 
+/** Whether a text is a number that can be read in two ways. */
+export function isTwoWays(text: string): boolean {
+  return twoWays.test(text);
+}
+
 /**
- * Reads a decimal number as people, flows and devices write it, "33.02", "33,02" or 33.02; null if it is not one, or if it can be
+ * Reads a decimal number as people, flows and devices write it, "33.02", "33,02", ".5" or 33.02; null if it is not one, or if it can be
  * read in two ways, as "1,234".
  */
 export function readFraction(given: unknown): Fraction | null {
   const text = typeof given === "number" ? decimalOf(given) : typeof given === "string" ? given.trim() : "";
-  if (text.length > mostCharacters || twoWays.test(text)) {
-    return null;
-  }
+  return text.length > mostCharacters || isTwoWays(text) ? null : fractionOf(text);
+}
+
+function fractionOf(text: string): Fraction | null {
   const [whole, sign = "", integer = "", fraction = "", exponent = "0"] =
-    /^([+-]?)(\d+)(?:[.,](\d+))?(?:e([+-]?\d{1,2}))?$/i.exec(text) ?? [];
+    /^([+-]?)(\d+|(?=[.,]))(?:[.,](\d+))?(?:e([+-]?\d{1,2}))?$/i.exec(text) ?? [];
   if (whole === undefined) {
     return null;
   }
@@ -88,9 +96,14 @@ export function readFraction(given: unknown): Fraction | null {
     : { numerator: digits, denominator: 10n ** BigInt(-power) };
 }
 
-/** A number that is written in the sources. */
+/** A number of a setting or of a table of one's own, as the sources write it. */
+export function withPoint(number: number | string): string {
+  return String(number).trim().replace(",", ".");
+}
+
+/** A number that is written in the sources, or was calculated, and may have any length. */
 export function fraction(text: string): Fraction {
-  const value = readFraction(text);
+  const value = fractionOf(text);
   if (value === null) {
     throw new RangeError(`${text} is not a decimal number.`);
   }
