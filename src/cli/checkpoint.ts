@@ -1,6 +1,6 @@
 import { withSource } from "../evidence/packages.ts";
 import { writeCheckpoint } from "../vault/log/events.ts";
-import { LogTree } from "../vault/log/log-tree.ts";
+import { LogTree } from "../vault/log/tree.ts";
 import {
   databaseOption,
   defineVerb,

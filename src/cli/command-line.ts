@@ -1,10 +1,10 @@
 /** What the verbs of the command `dimensioner` share: options and help, how a store is named, findings, progress, and Ctrl+C. */
 import { stat } from "node:fs/promises";
 import { parseArgs } from "node:util";
-import { readStoreFile } from "../vault/files/store-file.ts";
+import { readStoreFile } from "../vault/store-file.ts";
 import type { ArchiveProgress } from "../model/archive-reports.ts";
 import { formatBytes } from "../rules/bytes.ts";
-import { filesName, type FilesLocation } from "../vault/files-location.ts";
+import { vaultName, type VaultLocation } from "../vault/store.ts";
 
 /** An option of a verb: what `parseArgs` of Node.js takes, and what the help says of it. */
 export interface Option {
@@ -180,7 +180,7 @@ export const rootsOption = {
 /** The store that a command line names. */
 export interface NamedStore {
   /** A folder or the address of a bucket, or where a store has its packages. */
-  readonly place: string | FilesLocation;
+  readonly place: string | VaultLocation;
   /** The same as a text. */
   readonly address: string;
   /** For people. */
@@ -204,8 +204,8 @@ export async function namedStore(positionals: readonly string[]): Promise<NamedS
   if (!isFile) {
     return { place: given, address: given, name: given, database: undefined };
   }
-  const { files, address, database } = await readStoreFile(given);
-  return { place: files, address, name: filesName(files), database };
+  const { vault, address, database } = await readStoreFile(given);
+  return { place: vault, address, name: vaultName(vault), database };
 }
 
 /** Returns the value of an option that has to be there. */

@@ -1,8 +1,9 @@
 import type { CopyReport } from "../model/archive-reports.ts";
-import { copyArchive } from "../vault/commands.ts";
+import { copyArchive } from "../vault/upkeep/upkeep.ts";
 import { isS3Url } from "../vault/s3/bucket-address.ts";
 import {
   UsageError,
+  databaseOption,
   defineVerb,
   namedStore,
   sayBytes,
@@ -14,16 +15,20 @@ import {
 
 export const copy = defineVerb({
   name: "copy",
-  usage: ["STORE s3://<bucket>/<prefix> [--retain-days <days>] [--json]", "STORE <folder> [--json]"],
+  usage: [
+    "STORE s3://<bucket>/<prefix> [--retain-days <days>] [--database <file>] [--json]",
+    "STORE <folder> [--database <file>] [--json]",
+  ],
   description: `Copies the packages of a store in a folder, with the logs and time stamps beside them, to a bucket of an
 S3-compatible object store or to another folder, such as one on a server or on a disk to take away. Each file is compared with its manifest
 before it is there. A package is in the copy completely or not at all. Nothing there is replaced by another package, and nothing is deleted
 there except what was interrupted more than a day ago, and the file of a hold that was released. Run it again at any time to copy what is
 new, also while Node-RED is writing: what is there already is compared by its length. Afterwards, dimensioner verify with the bucket or the
-folder verifies the copy.
+folder verifies the copy. With a database, the log of the store says that there is a copy.
 
 ${storeText}`,
   options: {
+    database: databaseOption,
     "retain-days": {
       type: "string",
       value: "<days>",
@@ -42,7 +47,7 @@ everything, 130 stopped with Ctrl+C.`,
     if (to === undefined || more !== undefined) {
       throw new UsageError("specify one store, and the address of one bucket or one folder.");
     }
-    const { address, name } = await namedStore(positionals.slice(0, 1));
+    const { address, name, database } = await namedStore(positionals.slice(0, 1));
     const days = values["retain-days"];
     if (days !== undefined && !isS3Url(to)) {
       throw new UsageError("only a bucket can protect copies: leave out --retain-days, or copy to a bucket.");
@@ -52,6 +57,7 @@ everything, 130 stopped with Ctrl+C.`,
       async (onFinding, onProgress) => {
         const report = await copyArchive(address, to, {
           retainDays: days === undefined ? undefined : wholeNumber("retain-days", days, 1, 36_500),
+          database: values.database ?? database,
           signal,
           onProgress,
           onNotCopied: ({ path, problem }) =>

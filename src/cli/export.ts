@@ -55,6 +55,10 @@ ${storeText}`,
       help: "the name of the ZIP; by default it is made of the reference",
     },
     language: { type: "string", choices: languages, default: "en-US", help: "the language of the reports" },
+    claim: { type: "string", value: "<number>", help: "the number of the claim, for the reports" },
+    shop: { type: "string", value: "<name>", help: "what the reports begin with: the name of your shop" },
+    "shop-address": { type: "string", value: "<text>", help: "its address, on one line" },
+    logo: { type: "string", value: "<file>", help: "its logo, a PNG or JPEG file of at most 512 kB" },
     "timestamp-roots": rootsOption,
     limit: { type: "string", value: "<number>", default: "100", help: "how many packages at most" },
   },
@@ -79,17 +83,20 @@ exported; 130 stopped with Ctrl+C.`,
       filename: values.filename,
       ifExists: "rename",
     } as const;
+    const heading = { name: values.shop ?? "", address: values["shop-address"], logo: values.logo };
     const { verdict } = await withFindings(
       { verb: "export", store: name, json: values.json === true },
       async (onFinding, onProgress) => {
         const { output, verification } = await withPackages(
           place,
           { by, value: values.value, limit },
-          (files, packages) =>
-            saveExport(files, packages, {
+          (vault, packages) =>
+            saveExport(vault, packages, {
               language,
               target,
               timestampRoots: values["timestamp-roots"],
+              heading,
+              claim: values.claim,
               onProgress,
               signal,
             }),

@@ -1,6 +1,6 @@
 import type { PruneReport, PrunedPackage, PrunedSpace } from "../model/archive-reports.ts";
 import { timeBefore } from "../rules/periods.ts";
-import { pruneArchive } from "../vault/commands.ts";
+import { pruneArchive } from "../vault/upkeep/upkeep.ts";
 import {
   UsageError,
   databaseOption,

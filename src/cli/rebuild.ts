@@ -1,5 +1,5 @@
 import type { RebuildReport } from "../model/archive-reports.ts";
-import { rebuildIndex } from "../vault/commands.ts";
+import { rebuildIndex } from "../vault/upkeep/upkeep.ts";
 import {
   databaseOption,
   defineVerb,

@@ -1,6 +1,6 @@
 import { mostCounted } from "../database/verification-table.ts";
-import type { Unchecked, Verdict, VerifiedPart, VerifyReport } from "../model/archive-reports.ts";
-import { verifyArchive } from "../vault/commands.ts";
+import type { CheckedLog, Unchecked, Verdict, VerifiedPart, VerifyReport } from "../model/archive-reports.ts";
+import { verifyArchive } from "../vault/upkeep/upkeep.ts";
 import {
   databaseOption,
   defineVerb,
@@ -83,16 +83,27 @@ checked, or this is not an archive, 130 stopped with Ctrl+C.`,
 });
 
 function sayReport(store: string, report: VerifyReport): string[] {
-  const { unchecked, notes, packages, files, bytes, incomplete, expected, part } = report;
+  const { unchecked, notes, logs, packages, files, bytes, incomplete, expected, part } = report;
   const of = part === null || expected === null ? "" : ` of ${expected.toLocaleString("en-US")}`;
   const all = `${sayCount(packages, "package")}${of}, ${sayCount(files, "file")}, ${sayBytes(bytes)}`;
   const kept = incomplete > 0 ? `; ${incomplete} incomplete` : "";
   return [
     ...unchecked.map(({ path, problem }) => `${path === "" ? store : path}: not checked: ${problem}`),
     ...notes.map(({ path, text }) => `${path}: note: ${text}`),
+    ...logs.map((log) => `${store}: the log: ${sayCheckedLog(log)}`),
     `${store}: ${all}${kept}: ${sayVerdict(report)}`,
     ...(part === null || of === "" ? [] : [`${store}: ${sayLog(unchecked)}${sayPart(part)}`]),
   ];
+}
+
+function sayCheckedLog({ packages, pruned, held, covered, uncovered, timestamp }: CheckedLog): string {
+  const counts = `${sayCount(packages, "package")}, ${pruned} pruned, ${held} on hold`;
+  if (timestamp === null) {
+    return `${counts}; no time stamp covers any of them`;
+  }
+  const { atUtc, signer, root } = timestamp;
+  const checked = root === null ? "not checked against a root certificate" : `root certificate: “${root}”`;
+  return `${counts}; ${covered} covered by the newest time stamp (${atUtc}, by “${signer}”, ${checked}), ${uncovered} not yet`;
 }
 
 function sayLog(unchecked: readonly Unchecked[]): string {

@@ -4,6 +4,7 @@ import { jsonText } from "../model/json-text.ts";
 import { recordLimits } from "../model/parse-json.ts";
 import { type Condition, type Database, type Row, always, marksFor, skipLocked } from "./database.ts";
 import { type Worker, endedWorkers } from "./worker-lease.ts";
+import { dayMs } from "../time/clocks.ts";
 
 const text = v.nullable(v.string());
 const commandFacts = v.object({
@@ -53,7 +54,7 @@ export interface LeftCommand extends Omit<NotedCommand, "facts"> {
 /** How many commands are taken over in one transaction. */
 const mostTaken = 200;
 /** Where several processes share a database, one whose node no other has is left for its own so long. */
-const leaveMs = 24 * 3_600_000;
+const leaveMs = dayMs;
 
 /** The commands of the nodes of one type that are running: each is in the database before it is sent, until it was answered. */
 export class CommandTable {

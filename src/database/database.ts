@@ -1,3 +1,6 @@
+import { resolve } from "node:path";
+import type { PostgresAddress } from "./postgres-address.ts";
+
 /** A value of a column or a parameter. Times are ISO 8601 text in UTC, booleans are 0 and 1. */
 export type SqlValue = string | number | null | Uint8Array;
 
@@ -21,9 +24,20 @@ export const always: Condition = { sql: "1 = 1", values: [] };
 /** The condition that all of these hold. */
 export function allOf(...conditions: readonly Condition[]): Condition {
   return {
-    sql: [always.sql, ...conditions.map(({ sql }) => `(${sql})`)].join(" AND "),
+    sql: joined([always.sql, ...conditions.map(({ sql }) => `(${sql})`)]),
     values: conditions.flatMap(({ values }) => values),
   };
+}
+
+/** SQLite takes each AND of a row for a level, of which it has 1,000; a search may have more words. */
+const mostInRow = 100;
+
+function joined(parts: readonly string[]): string {
+  if (parts.length <= mostInRow) {
+    return parts.join(" AND ");
+  }
+  const middle = Math.ceil(parts.length / 2);
+  return `(${joined(parts.slice(0, middle))}) AND (${joined(parts.slice(middle))})`;
 }
 
 /** The condition that another one does not hold. */
@@ -54,6 +68,12 @@ export const databaseTime = "strftime('%Y-%m-%dT%H:%M:%fZ', 'now', ?)";
  * transaction at a time and reads a comment.
  */
 export const skipLocked = "/* FOR UPDATE SKIP LOCKED */";
+
+/**
+ * At the end of the first statement of a transaction, says that it may wait a moment for another one to share its commit. SQLite, whose
+ * every commit has to be on the disk before the next one begins, then writes and syncs once; PostgreSQL reads a comment.
+ */
+export const mayWait = "/* MAY WAIT */";
 
 /**
  * The first statement of a transaction that adds to the log. SQLite runs one transaction at a time; PostgreSQL takes the lock before it
@@ -103,4 +123,24 @@ export interface Database {
    * Finishes running transactions and releases the database. Resolves within a few seconds, also if the disk hangs.
    */
   close(): Promise<void>;
+}
+
+/** Where the database of a store is: in a file on this computer, or on a PostgreSQL server. */
+export type DatabaseLocation =
+  | { readonly kind: "file"; readonly file: string }
+  | {
+      readonly kind: "postgres";
+      readonly address: PostgresAddress;
+      /** How many connections a process has open at most. */
+      readonly poolSize?: number;
+    };
+
+/** The file or address as `--database` of the command-line tools takes it. Tells databases apart. */
+export function databaseText(location: DatabaseLocation): string {
+  return location.kind === "file" ? resolve(location.file) : location.address.url;
+}
+
+/** The database as messages name it. */
+export function databaseName(location: DatabaseLocation): string {
+  return location.kind === "file" ? location.file : location.address.name;
 }

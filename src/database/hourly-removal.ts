@@ -1,6 +1,39 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { parseFields, recordLimits } from "../model/parse-json.ts";
+import { knownInstantOf } from "../rules/instants.ts";
+import { hourMs, tooFarMs } from "../time/clocks.ts";
+import type { Database } from "./database.ts";
 
-const hourMs = 3_600_000;
+/** How many of the newest packages and records are asked for the time of their devices. */
+const mostAsked = 50;
+
+/**
+ * The time by which rows of a database may be old enough to be removed. This computer's clock alone does not decide, since it may be years
+ * ahead: it is the newest time that a device has told, if that is earlier. Where devices have told none, it is this computer's. Rejects with
+ * ERR_STORE.
+ */
+export async function timeToRemove(database: Pick<Database, "transaction">, now: Date): Promise<Date> {
+  const [packages = [], records = []] = await database.transaction([
+    {
+      sql: `SELECT measured_at FROM packages
+        WHERE indexed_order > (SELECT max(indexed_order) - ? FROM packages)`,
+      values: [mostAsked],
+    },
+    {
+      sql: "SELECT record FROM records WHERE record_id > (SELECT max(record_id) - ? FROM records)",
+      values: [mostAsked],
+    },
+  ]);
+  const told = [
+    ...packages.map((row) => row["measured_at"]),
+    ...records.map(({ record }) => parseFields(String(record), recordLimits)?.["dateTimeUtc"]),
+  ];
+  const known = told
+    .map((time) => (typeof time === "string" ? knownInstantOf(time) : NaN))
+    .filter((ms) => ms <= now.getTime() + tooFarMs);
+  return known.length === 0 ? now : new Date(Math.min(now.getTime(), Math.max(...known)));
+}
+
 /** Each step is followed by a pause of so many times its own duration, and of at least so many milliseconds, for those who wait. */
 const [pauseTimes, shortestPauseMs] = [4, 20];
 

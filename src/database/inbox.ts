@@ -1,6 +1,6 @@
 import { sha256Of } from "../model/sha256.ts";
-import type { TransactionRecord } from "../model/shapes.ts";
-import { contentOf, decodeTransactionRecord } from "../model/transaction-record.ts";
+import type { Correction, TransactionRecord } from "../model/shapes.ts";
+import { contentOf, correctionOf, decodeTransactionRecord, outlineOf } from "../model/transaction-record.ts";
 import {
   type Condition,
   type Database,
@@ -10,8 +10,11 @@ import {
   skipLocked,
   marksFor,
 } from "./database.ts";
+import { lengthOf, records as texts, withTexts } from "./long-texts.ts";
 import { indexedText } from "./schema.ts";
+import { timeToRemove } from "./hourly-removal.ts";
 import { type Worker, endedWorkers } from "./worker-lease.ts";
+import { dayMs, type SteadyTime, steadyTime } from "../time/clocks.ts";
 
 export interface InboxOptions {
   /** The node that receives the records; it finds them again after a restart. */
@@ -27,6 +30,8 @@ export interface InboxOptions {
   readonly arrivals?: RecordArrivals;
   /** For tests. */
   readonly now?: () => Date;
+  /** For tests, whose own clock of the day has none beside it. */
+  readonly steady?: () => SteadyTime | null;
 }
 
 /** A record that is to be sent. */
@@ -35,8 +40,8 @@ export interface InboxRecord {
   readonly record: TransactionRecord;
   /** Length of the record's text. */
   readonly bytes: number;
-  /** Whether another record of the same transaction came before, with another content. */
-  readonly corrects: boolean;
+  /** The record of the same transaction that came before with another content; null if there is none. */
+  readonly corrects: Correction | null;
   /** Whether an earlier run of the process has received it. */
   readonly isResumed: boolean;
 }
@@ -52,13 +57,10 @@ export interface Unsent {
   readonly hasMore: boolean;
 }
 
-/**
- * A record that was sent and not handled for longer is not sent again: by then its receiver has found another way. One that
- * was never sent is, however old it is: its sender was told that it is accepted, and the clock may have been wrong.
- */
-const resendWithinMs = 7 * 24 * 3_600_000;
+/** What has not been handled for so long is worth a warning. It is sent again nevertheless: the clock may have been wrong. */
+const longUnhandledMs = 7 * dayMs;
 /** How long a handled record can be looked up, and recognized as a duplicate. */
-const keepHandledMs = 90 * 24 * 3_600_000;
+const keepHandledMs = 90 * dayMs;
 /** How many records are removed in one transaction. */
 const mostRemoved = 1_000;
 /** With how many records of its transaction a new one is compared; a transaction has one, or two if it was corrected. */
@@ -77,22 +79,45 @@ export class Inbox {
   readonly #worker: Worker | undefined;
   readonly #arrivals: RecordArrivals | undefined;
   readonly #now: () => Date;
+  readonly #steady: () => SteadyTime | null;
 
-  constructor(database: Database, { nodeId, runId, worker, arrivals, now = () => new Date() }: InboxOptions) {
+  constructor(
+    database: Database,
+    {
+      nodeId,
+      runId,
+      worker,
+      arrivals,
+      now,
+      steady = now === undefined ? steadyTime : () => null,
+    }: InboxOptions,
+  ) {
     this.#database = database;
     this.#nodeId = nodeId;
     this.#runId = runId;
     this.#worker = worker;
     this.#arrivals = arrivals;
-    this.#now = now;
+    this.#now = now ?? (() => new Date());
+    this.#steady = steady;
   }
 
   /**
    * Keeps a record. Resolves with its number when it is durable, or with null if the same transaction arrived with the same content
-   * within `dedupeMs` before. Rejects with ERR_STORE: then it is not kept, or it is not known whether it is.
+   * within `dedupeMs` before: by the clock that nobody sets, and by that of the day for what came before the computer was started.
+   * Rejects with ERR_STORE: then it is not kept, or it is not known whether it is.
    */
   async add(record: TransactionRecord, dedupeMs: number): Promise<number | null> {
-    const since = new Date(this.#now().getTime() - dedupeMs).toISOString();
+    const steady = this.#steady();
+    const clock = steady?.clock ?? "";
+    const since: Condition = {
+      sql: "((steady_clock = ? AND received_steady_ms > ?) OR (coalesce(steady_clock, '-') <> ? AND received_at > ?))",
+      values: [
+        clock,
+        Math.floor((steady?.ms ?? 0) - dedupeMs),
+        clock,
+        new Date(this.#now().getTime() - dedupeMs).toISOString(),
+      ],
+    };
     const content = contentOf(record);
     // Hardly any record has others of its transaction: only then they are read, and again if one more has arrived meanwhile.
     for (let others: readonly number[] = []; ;) {
@@ -101,45 +126,51 @@ export class Inbox {
         this.#arrivals?.tell(record);
         return recordId;
       }
-      const rows = await this.#ofTransaction(record, "received_at > ?", since);
-      if (rows.some((row) => contentOfRow(row) === content)) {
-        return null;
+      const rows = await this.#ofTransaction(record, since);
+      for await (const row of withTexts(this.#database, texts, rows)) {
+        if (contentOfRow(row) === content) {
+          return null;
+        }
       }
       others = rows.map((row) => Number(row["record_id"]));
     }
   }
 
-  /** Returns the last rows of a record's transaction that arrived after a time, or that have a lower number. */
+  /** Returns the last rows of a record's transaction for which the condition holds: without their texts. */
   async #ofTransaction(
     { transactionId, legacyId }: TransactionRecord,
-    condition: "received_at > ?" | "record_id < ?",
-    value: string | number,
+    { sql: condition, values }: Condition,
   ): Promise<readonly Row[]> {
     const ids = [identity(transactionId), identity(legacyId ?? transactionId)];
     const [rows = []] = await this.#database.transaction([
       {
-        sql: `SELECT record_id, record, record_sha256 FROM records
+        sql: `SELECT record_id, received_at, ${lengthOf(texts)} FROM records
           WHERE node_id = ? AND ${condition} AND (transaction_id IN (?, ?) OR legacy_id IN (?, ?))
           ORDER BY record_id DESC LIMIT ?`,
-        values: [this.#nodeId, value, ...ids, ...ids, mostCompared],
+        values: [this.#nodeId, ...values, ...ids, ...ids, mostCompared],
       },
     ]);
     return rows;
   }
 
-  /** Returns null if the transaction has a record since this time that is none of the others. */
-  async #insert(record: TransactionRecord, since: string, others: readonly number[]): Promise<number | null> {
+  /** Returns null if the transaction has a record for which `since` holds, and that is none of the others. */
+  async #insert(
+    record: TransactionRecord,
+    since: Condition,
+    others: readonly number[],
+  ): Promise<number | null> {
     const { transactionId, legacyId, transactionReference } = record;
     const { customReference1, customReference2, customReference3 } = record;
     const text = JSON.stringify(record);
+    const steady = this.#steady();
     const [rows = []] = await this.#database.transaction([
       {
         sql: `INSERT INTO records
             (node_id, transaction_id, legacy_id, transaction_reference, custom_reference_1, custom_reference_2,
-              custom_reference_3, received_at, received_by_run, record, record_sha256, device_serial_number,
+              custom_reference_3, received_at, received_by_run, steady_clock, received_steady_ms, record, record_sha256, device_serial_number,
               device_certificate, worker_id)
-          SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
-          WHERE NOT EXISTS (SELECT 1 FROM records WHERE node_id = ? AND received_at > ?
+          SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
+          WHERE NOT EXISTS (SELECT 1 FROM records WHERE node_id = ? AND ${since.sql}
             AND (transaction_id IN (?, ?) OR legacy_id IN (?, ?))${isNoneOf(others)})
           RETURNING record_id`,
         values: [
@@ -152,13 +183,15 @@ export class Inbox {
           indexedText(customReference3),
           this.#now().toISOString(),
           this.#runId,
+          steady?.clock ?? null,
+          steady?.ms ?? null,
           text,
           sha256Of(text),
           record.deviceSerialNumber,
           record.deviceCertificate,
           this.#worker?.id ?? null,
           this.#nodeId,
-          since,
+          ...since.values,
           identity(transactionId),
           identity(legacyId ?? transactionId),
           identity(transactionId),
@@ -184,9 +217,9 @@ export class Inbox {
     const [taken = []] = await this.#database.transaction([
       {
         sql: `UPDATE records SET worker_id = ? WHERE record_id IN
-          (SELECT record_id FROM records WHERE node_id = ? AND handled_at IS NULL AND ${isSentAgain}
+          (SELECT record_id FROM records WHERE node_id = ? AND handled_at IS NULL
             AND worker_id IN (${ended.sql}) LIMIT ? ${skipLocked}) RETURNING record_id`,
-        values: [worker.id, this.#nodeId, this.#resendSince(), ...ended.values, mostTaken],
+        values: [worker.id, this.#nodeId, ...ended.values, mostTaken],
       },
     ]);
     return taken.length;
@@ -200,15 +233,15 @@ export class Inbox {
     const own = this.#own();
     const [rows = []] = await this.#database.transaction([
       {
-        sql: `SELECT record_id, record, record_sha256, received_by_run, ${hasEarlier} AS has_earlier FROM records
-          WHERE node_id = ? AND handled_at IS NULL AND record_id > ? AND ${isSentAgain}
+        sql: `SELECT record_id, received_by_run, ${lengthOf(texts)}, ${hasEarlier} AS has_earlier FROM records
+          WHERE node_id = ? AND handled_at IS NULL AND record_id > ?
             AND (sent_by_run IS NULL OR sent_by_run <> ?) AND ${own.sql}
           ORDER BY record_id LIMIT ?`,
-        values: [this.#nodeId, after, this.#resendSince(), this.#runId, ...own.values, limit],
+        values: [this.#nodeId, after, this.#runId, ...own.values, limit],
       },
     ]);
     const read: (InboxRecord | number)[] = [];
-    for (const row of rows) {
+    for await (const row of withTexts(this.#database, texts, rows)) {
       const one = readRow(row, this.#runId);
       const hasOthers = typeof one !== "number" && Number(row["has_earlier"]) === 1;
       read.push(hasOthers ? { ...one, corrects: await this.#corrects(one) } : one);
@@ -221,22 +254,34 @@ export class Inbox {
     };
   }
 
-  async #corrects({ record, recordId }: InboxRecord): Promise<boolean> {
+  async #corrects({ record, recordId }: InboxRecord): Promise<Correction | null> {
     const content = contentOf(record);
-    const rows = await this.#ofTransaction(record, "record_id < ?", recordId);
-    return rows.map(contentOfRow).some((other) => other !== null && other !== content);
+    const rows = await this.#ofTransaction(record, { sql: "record_id < ?", values: [recordId] });
+    for await (const row of withTexts(this.#database, texts, rows)) {
+      const other = readRow(row, "");
+      if (typeof other !== "number" && contentOf(other.record) !== content) {
+        const { transactionId } = other.record;
+        const before = {
+          transactionId,
+          receivedAt: String(row["received_at"]),
+          outline: outlineOf(other.record),
+        };
+        return correctionOf(before, outlineOf(record));
+      }
+    }
+    return null;
   }
 
-  /** Counts the unhandled records that were sent too long ago to be sent again. They stay unchanged. */
-  async countTooOld(): Promise<number> {
+  /** Counts the records that arrived more than a week ago, by this computer's clock, and that nobody has handled. */
+  async countLongUnhandled(): Promise<number> {
+    const before = new Date(this.#now().getTime() - longUnhandledMs).toISOString();
     const [rows = []] = await this.#database.transaction([
       {
-        sql: `SELECT count(*) AS too_old FROM records
-          WHERE node_id = ? AND handled_at IS NULL AND NOT ${isSentAgain}`,
-        values: [this.#nodeId, this.#resendSince()],
+        sql: "SELECT count(*) AS count FROM records WHERE node_id = ? AND handled_at IS NULL AND received_at < ?",
+        values: [this.#nodeId, before],
       },
     ]);
-    return Number(rows[0]?.["too_old"] ?? 0);
+    return Number(rows[0]?.["count"] ?? 0);
   }
 
   /** Notes that these records were sent in this run: a deploy does not send them again, a restart does. */
@@ -272,7 +317,8 @@ export class Inbox {
 
   /** Removes some records that were handled and arrived long ago, and returns whether there may be more. */
   async removeOld(): Promise<boolean> {
-    const before = new Date(this.#now().getTime() - keepHandledMs).toISOString();
+    const now = await timeToRemove(this.#database, this.#now());
+    const before = new Date(now.getTime() - keepHandledMs).toISOString();
     const [removed = []] = await this.#database.transaction([
       {
         sql: `DELETE FROM records WHERE record_id IN
@@ -291,14 +337,7 @@ export class Inbox {
       ? { sql: "TRUE", values: [] }
       : { sql: "worker_id = ?", values: [worker.id] };
   }
-
-  #resendSince(): string {
-    return new Date(this.#now().getTime() - resendWithinMs).toISOString();
-  }
 }
-
-/** The condition for unhandled records that a restart sends, with `#resendSince()` as its value. */
-const isSentAgain = "(sent_at IS NULL OR sent_at > ?)";
 
 /** Whether the node has received another text of the same transaction before; an index leads to each of the two ids. */
 const hasEarlier = `(CASE WHEN ${["transaction_id", "legacy_id"]
@@ -339,7 +378,7 @@ function readRow(row: Row, runId: string): InboxRecord | number {
     recordId,
     record: decodeTransactionRecord(JSON.parse(text)),
     bytes: Buffer.byteLength(text),
-    corrects: false,
+    corrects: null,
     isResumed: row["received_by_run"] !== runId,
   };
 }

@@ -2,13 +2,34 @@
  * The log of a store in its database. A line gets its number in the transaction that makes it true, so any number of workers write one
  * log without gaps. Each writer then puts its own lines beside the packages, where they outlive the database.
  */
-import { type Condition, type Database, type Row, type Statement, always, databaseTime } from "./database.ts";
+import {
+  type Condition,
+  type Database,
+  type Row,
+  type Statement,
+  always,
+  databaseTime,
+  marksFor,
+} from "./database.ts";
 
 /** A line of the log. */
 export interface LogLine {
   /** Its place in the log; 0 is the first one. */
   readonly n: number;
   readonly line: string;
+}
+
+/** A line as it is in the database, with the columns by which it is found there: those of `NewLine`. */
+export interface FoundLine extends LogLine {
+  readonly columns: Row;
+}
+
+/** The statement that reads such lines from a number on, as many as its second value says. */
+export const selectFound = `SELECT n, line, what, package_id AS "packageId", sha256, transaction_id AS "transactionId"
+  FROM log WHERE n >= ? ORDER BY n LIMIT ?`;
+
+export function foundLineOf(columns: Row): FoundLine {
+  return { ...lineOf(columns), columns };
 }
 
 /** A line before it has its number. */
@@ -98,17 +119,45 @@ export class LogTable {
    */
   async publish(write: WritesLines): Promise<void> {
     this.#asked += 1;
-    const turn = this.#publishAfter(this.#last, this.#asked, write);
+    const own = this.#asked;
+    await this.#inTurn(async () => {
+      if (this.#done < own) {
+        const asked = this.#asked;
+        await this.#publish(write);
+        this.#done = asked;
+      }
+    });
+  }
+
+  /** One writes after the other: lines that are added to one file at the same time could divide each other. */
+  async #inTurn(work: () => Promise<void>): Promise<void> {
+    const turn = this.#last.then(work);
     this.#last = turn.catch(() => undefined);
     await turn;
   }
 
-  async #publishAfter(before: Promise<unknown>, own: number, write: WritesLines): Promise<void> {
-    await before;
-    if (this.#done < own) {
-      const asked = this.#asked;
-      await this.#publish(write);
-      this.#done = asked;
+  /**
+   * Puts the lines that say of some packages that they were archived beside the packages, whoever has added them: their writer may be about
+   * to do it, or have been killed. Rejects as `publish` does.
+   */
+  async publishArchived(packageIds: readonly string[], write: WritesLines): Promise<void> {
+    const [rows = []] = await this.#database.transaction([
+      {
+        sql: `SELECT n, line, log.writer AS writer, published FROM log LEFT JOIN log_writers ON log_writers.writer = log.writer
+          WHERE package_id IN (${marksFor(packageIds)}) AND what = 'archived' ORDER BY n`,
+        values: packageIds,
+      },
+    ]);
+    if (rows.some(({ n, writer }) => writer === this.#writer && Number(n) >= (this.#published ?? 0))) {
+      await this.publish(write);
+    }
+    // A line without a writer was read from beside the packages.
+    const others = rows.filter(
+      ({ n, writer, published }) =>
+        writer !== this.#writer && published !== null && Number(n) >= Number(published),
+    );
+    if (others.length > 0) {
+      await this.#inTurn(() => write(this.#writer, others.map(lineOf)));
     }
   }
 
@@ -117,6 +166,10 @@ export class LogTable {
    * already may come twice.
    */
   async publishLeft(write: WritesLines): Promise<void> {
+    await this.#inTurn(() => this.#publishLeft(write));
+  }
+
+  async #publishLeft(write: WritesLines): Promise<void> {
     const [writers = []] = await this.#database.transaction([
       {
         sql: `SELECT writer, published FROM log_writers WHERE writer <> ? AND published < (SELECT size FROM log_head)

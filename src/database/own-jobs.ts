@@ -74,6 +74,9 @@ export const ofWorker = "job_id = ? AND worker_id = ?";
 /** The value of `sha256` of a medium of a message that is not on the disk as it was stored. */
 export const lostSha256 = "";
 
+/** The condition for a job that is pinned to one spool, because media of it are nowhere else. */
+export const isPinned = "job_id IN (SELECT job_media.job_id FROM job_media WHERE spool_id IS NOT NULL)";
+
 /** How a job gets another state. */
 interface Move {
   /** Further columns with their values. */

@@ -1,13 +1,12 @@
 import type { Duplex } from "node:stream";
-import type { Client, ClientConfig, DatabaseError } from "pg";
+import type { Client, ClientConfig, CustomTypesConfig, DatabaseError } from "pg";
 import { DimensionerError } from "../errors/dimensioner-error.ts";
-import { type Phrase, beginning, phrase, textOfThrown, withoutSecret } from "../errors/interpolation.ts";
+import { type Phrase, beginning, phrase, textOfThrown } from "../errors/interpolation.ts";
+import { hider, shortestPassword } from "../errors/secrets.ts";
 import type { LoginMethod, LoginMethods } from "./postgres-address.ts";
 
 /** How much a server may send before it is ready for the first statement; a login has one or two kilobytes. */
 const mostLoginBytes = 65_536;
-/** How long a message may be that is no row, such as an error, which quotes a value of a statement. */
-const mostMessageBytes = 1_000_000;
 /** How long the names and types of a result's columns may be. Each row is an object with all of them. */
 const mostColumnsBytes = 4_096;
 /**
@@ -117,6 +116,7 @@ class AnswerWatch {
   #headLength = 0;
   /** Bytes of the message that are still to come. */
   #left = 0;
+  #body: BodyWatch | undefined;
   /** The bytes of the answer so far, with what its messages cost. */
   #taken = 0;
   /** What had been sent when the last answer ended: the next one begins with the next statement. */
@@ -145,8 +145,12 @@ class AnswerWatch {
     }
     for (let at = 0; at < bytes.length;) {
       const skipped = Math.min(this.#left, bytes.length - at);
+      this.#body?.take(bytes.subarray(at, at + skipped));
       this.#left -= skipped;
       at += skipped;
+      if (this.#left === 0) {
+        this.#endMessage();
+      }
       if (at < bytes.length) {
         at += this.#takeHead(bytes.subarray(at), stream, sent);
       }
@@ -183,18 +187,24 @@ class AnswerWatch {
       throw this.#fail("postgresProtocol", {});
     }
     this.#hasEnded ||= endings.has(type);
-    const longest = type === "D" ? mostAnswerBytes : type === "T" ? mostColumnsBytes : mostMessageBytes;
     const most = this.#isLoggedIn ? mostAnswerBytes : mostLoginBytes;
     this.#taken += length + messageCostBytes;
-    for (const [bytes, limit] of [
-      [length, longest],
-      [this.#taken, most],
-    ] as const) {
-      if (bytes > limit) {
-        throw this.#fail("postgresLong", { limit: sizeOf(limit) });
-      }
+    if (this.#taken > most || (type === "T" && length > mostColumnsBytes)) {
+      throw this.#fail("postgresLong", { limit: sizeOf(this.#taken > most ? most : mostColumnsBytes) });
     }
     this.#left = typeBytes + length - headLength;
+    const form = type === "R" ? loginForms.get(this.#head.readInt32BE(headBytes)) : forms.get(type);
+    this.#body = form === undefined ? undefined : new BodyWatch(form());
+    if (this.#left === 0) {
+      this.#endMessage();
+    }
+  }
+
+  #endMessage(): void {
+    if (this.#body?.isWhole === false) {
+      throw this.#fail("postgresProtocol", {});
+    }
+    this.#body = undefined;
   }
 
   /** The first message of a login says how the password is to be sent; the last one, that nothing more is needed. */
@@ -225,13 +235,172 @@ class AnswerWatch {
   }
 }
 
+/** What a message has next: bytes of which a number consists, other bytes, or a text with the zero at its end. */
+type MessageField = { readonly number: 1 | 2 | 4 } | { readonly bytes: number } | "text";
+
+/** The parts of a message, of which each number is given back. Returns false where they cannot be right. */
+type Form = () => Generator<MessageField, boolean, number>;
+
+/** Texts, of which an empty one is the last. */
+const texts: Form = function* () {
+  while ((yield { number: 1 }) !== 0) {
+    yield "text";
+  }
+  return true;
+};
+
+const columns: Form = function* () {
+  for (let left = yield { number: 2 }; left > 0; left -= 1) {
+    yield "text";
+    yield { bytes: 18 };
+  }
+  return true;
+};
+
+const row: Form = function* () {
+  const count = yield { number: 2 };
+  // The driver reads a larger one as a negative number.
+  if (count > 0x7fff) {
+    return false;
+  }
+  for (let left = count; left > 0; left -= 1) {
+    const length = yield { number: 4 };
+    if (length < -1) {
+      return false;
+    }
+    yield { bytes: Math.max(0, length) };
+  }
+  return true;
+};
+
+function inOrder(...parts: readonly MessageField[]): Form {
+  return function* () {
+    for (const part of parts) {
+      yield part;
+    }
+    return true;
+  };
+}
+
+/**
+ * What messages consist of, by their types. The driver reads on behind a message that ends too early, in what came before or after it, and
+ * for the end of an error it looks for ever.
+ */
+const forms: ReadonlyMap<string, Form> = new Map([
+  ["A", inOrder({ bytes: 4 }, "text", "text")],
+  ["C", inOrder("text")],
+  ["D", row],
+  ["E", texts],
+  ["K", inOrder({ bytes: 8 })],
+  ["N", texts],
+  ["S", inOrder("text", "text")],
+  ["T", columns],
+  ["Z", inOrder({ bytes: 1 })],
+]);
+/** The same of a message about the login, by the number of what it says. */
+const loginForms: ReadonlyMap<number, Form> = new Map([
+  [5, inOrder({ bytes: 4 })],
+  [10, texts],
+]);
+
+/** Follows the body of a message as far as it has come. */
+class BodyWatch {
+  readonly #parts: ReturnType<Form>;
+  #next: MessageField | undefined;
+  /** The bytes of a part that are still to come. */
+  #due = 0;
+  #number = 0;
+  isWhole = false;
+
+  constructor(parts: ReturnType<Form>) {
+    this.#parts = parts;
+    this.#goOn();
+  }
+
+  take(bytes: Buffer): void {
+    for (let at = 0; at < bytes.length && this.#next !== undefined;) {
+      if (this.#next === "text") {
+        const end = bytes.indexOf(0, at);
+        if (end < 0) {
+          return;
+        }
+        at = end + 1;
+      } else {
+        const count = Math.min(this.#due, bytes.length - at);
+        if ("number" in this.#next) {
+          for (const byte of bytes.subarray(at, at + count)) {
+            this.#number = (this.#number << 8) | byte;
+          }
+        }
+        at += count;
+        this.#due -= count;
+      }
+      if (this.#due === 0) {
+        this.#goOn();
+      }
+    }
+  }
+
+  #goOn(): void {
+    do {
+      const { done, value } = this.#parts.next(this.#number);
+      this.#number = 0;
+      if (done === true) {
+        this.isWhole = value;
+        this.#next = undefined;
+        return;
+      }
+      this.#next = value;
+      this.#due = value === "text" ? 0 : "number" in value ? value.number : value.bytes;
+    } while (this.#next !== "text" && this.#due === 0);
+  }
+}
+
+/** PostgreSQL's numbers of the types that a store has as numbers. Its integers are all below 2^53. */
+const numberTypes: ReadonlySet<number> = new Set([
+  20, // int8
+  21, // int2
+  23, // int4
+  26, // oid
+  700, // float4
+  701, // float8
+]);
+const booleanType = 16;
+
+/**
+ * How the driver reads values: by the types of a store only, since a server can name any, and the driver knows many that take long or make
+ * something of a text that no table of a store has. Throws ERR_STORE for a number that is none.
+ */
+export function columnTypes(name: string): CustomTypesConfig {
+  const numberIn = (text: string): number => {
+    const value = Number(text);
+    if (text === "" || !Number.isFinite(value)) {
+      throw new DimensionerError(
+        "postgresProtocol",
+        { surface: "store", operation: "store" },
+        { path: name },
+      );
+    }
+    return value;
+  };
+  return {
+    getTypeParser: (type: number) =>
+      numberTypes.has(type)
+        ? numberIn
+        : type === booleanType
+          ? (text: string) => (text === "t" ? 1 : 0)
+          : (text: string) => text,
+  };
+}
+
 function sizeOf(bytes: number): Phrase {
   return bytes % 1e6 === 0 ? phrase("megabytes", { count: bytes / 1e6 }) : phrase("bytes", { count: bytes });
 }
 
 /** What an error says can be of any length, and repeat what was sent to the server. PostgreSQL's codes have five characters. */
 function shorten(error: DatabaseError, password: string): void {
-  error.message = beginning(withoutSecret(textOfThrown(error), password));
+  const text = textOfThrown(error);
+  error.message = beginning(hider([password], shortestPassword)?.(text) ?? text);
   if (!/^[\dA-Z]{5}$/.test(error.code ?? "")) {
     // internal_error
     error.code = "XX000";

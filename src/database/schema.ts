@@ -1,8 +1,18 @@
 import type { Migrations } from "./database.ts";
 
+/** The view of packages, which both databases read in the same words: a type in it is none of a column. */
+const packagesView = `CREATE VIEW packages_v1 AS SELECT package_id, archived_at, measured_at, transaction_id, transaction_reference,
+  custom_reference_1, custom_reference_2, custom_reference_3, barcode_reference, scan, device, device_serial_number,
+  device_certificate, longest_mm, middle_mm, shortest_mm, weight_g, billable_weight, billable_unit,
+  billable_legal_for_trade, legal_for_trade, complete, files, bytes, location, manifest_sha256, supplements_sha256, operator,
+  CAST(coalesce(work, 'packing') AS TEXT) AS work
+  FROM packages`;
+
 /**
  * The schema of a store's database, version by version: each list of statements leads from the version before to the
  * next. A released list is never changed; another one is added. docs/store.md explains each table and column.
+ *
+ * Each index is written with each row: those of columns that most rows leave empty have only the others.
  */
 export const migrations: Migrations = [
   [
@@ -12,6 +22,7 @@ export const migrations: Migrations = [
       created_at TEXT NOT NULL
     )`,
 
+    // `steady_clock`: what the times by a clock that nobody sets count from, since the clock of the day may be set in between.
     `CREATE TABLE records (
       record_id INTEGER PRIMARY KEY AUTOINCREMENT,
       node_id TEXT NOT NULL,
@@ -34,7 +45,10 @@ export const migrations: Migrations = [
       billable_weight REAL,
       billable_unit TEXT,
       billable_legal_for_trade TEXT,
-      scan TEXT
+      scan TEXT,
+      worker_id TEXT,
+      steady_clock TEXT,
+      received_steady_ms INTEGER
     )`,
     `CREATE INDEX records_unhandled ON records (node_id, record_id) WHERE handled_at IS NULL`,
     `CREATE INDEX records_transaction ON records (transaction_id)`,
@@ -45,6 +59,7 @@ export const migrations: Migrations = [
     `CREATE INDEX records_custom_1 ON records (custom_reference_1, received_at) WHERE custom_reference_1 IS NOT NULL`,
     `CREATE INDEX records_custom_2 ON records (custom_reference_2, received_at) WHERE custom_reference_2 IS NOT NULL`,
     `CREATE INDEX records_custom_3 ON records (custom_reference_3, received_at) WHERE custom_reference_3 IS NOT NULL`,
+    `CREATE INDEX records_worker ON records (worker_id, node_id, record_id) WHERE handled_at IS NULL`,
 
     `CREATE TABLE measurements (
       measurement_key TEXT PRIMARY KEY,
@@ -78,12 +93,20 @@ export const migrations: Migrations = [
       location TEXT,
       manifest_sha256 TEXT,
       error_code TEXT,
-      error_message TEXT
+      error_message TEXT,
+      worker_id TEXT,
+      told_at TEXT,
+      steady_clock TEXT,
+      accepted_steady_ms INTEGER
     )`,
-    `CREATE INDEX jobs_open ON jobs (node_id, accepted_at) WHERE state NOT IN ('reported', 'failed')`,
-    `CREATE INDEX jobs_changed ON jobs (changed_at)`,
-    `CREATE INDEX jobs_transaction ON jobs (transaction_id)`,
+    `CREATE INDEX jobs_accepted ON jobs (accepted_at)`,
+    `CREATE INDEX jobs_worker ON jobs (worker_id, node_id) WHERE state NOT IN ('reported', 'failed')`,
+    // The webhook's records have IDs in small letters, whatever the case of a package's or a job's.
+    `CREATE INDEX jobs_transaction_lower ON jobs (lower(transaction_id))`,
+    `CREATE INDEX jobs_ended ON jobs (state, changed_at) WHERE state IN ('reported', 'failed')`,
 
+    // `spool_id`, `spool_host`: in which spool a medium is that is nowhere else, and the name of its computer; null where every worker
+    // gets at it.
     `CREATE TABLE job_media (
       added_order INTEGER PRIMARY KEY AUTOINCREMENT,
       job_id TEXT NOT NULL REFERENCES jobs (job_id) ON DELETE CASCADE,
@@ -97,9 +120,14 @@ export const migrations: Migrations = [
       bytes INTEGER NOT NULL,
       sha256 TEXT NOT NULL,
       url TEXT,
+      spool_id TEXT,
+      spool_host TEXT,
       UNIQUE (job_id, slot)
     )`,
+    `CREATE INDEX job_media_spool ON job_media (spool_id, job_id) WHERE spool_id IS NOT NULL`,
 
+    // `added_words`: the end of a package's search words, those of the numbers that the log says were added to it. `work`: what kind of
+    // work it was; null if it was packing, as it is of most, which then need no place in an index for it.
     `CREATE TABLE packages (
       indexed_order INTEGER PRIMARY KEY AUTOINCREMENT,
       package_id TEXT NOT NULL UNIQUE,
@@ -129,79 +157,71 @@ export const migrations: Migrations = [
       billable_weight REAL,
       billable_unit TEXT,
       billable_legal_for_trade TEXT,
-      scan TEXT
+      scan TEXT,
+      longest_mm INTEGER,
+      middle_mm INTEGER,
+      shortest_mm INTEGER,
+      weight_g INTEGER,
+      search_words TEXT NOT NULL DEFAULT '',
+      operator TEXT,
+      added_words TEXT NOT NULL DEFAULT '',
+      work TEXT
     )`,
     `CREATE INDEX packages_location ON packages (location)`,
-    `CREATE INDEX packages_key ON packages (job_key, archived_at)`,
-    `CREATE INDEX packages_measure ON packages (measure_key)`,
-    `CREATE INDEX packages_supplements ON packages (supplements_sha256)`,
-    `CREATE INDEX packages_transaction ON packages (transaction_id, archived_at)`,
-    `CREATE INDEX packages_reference ON packages (transaction_reference, archived_at)`,
-    `CREATE INDEX packages_custom_1 ON packages (custom_reference_1, archived_at)`,
-    `CREATE INDEX packages_custom_2 ON packages (custom_reference_2, archived_at)`,
-    `CREATE INDEX packages_custom_3 ON packages (custom_reference_3, archived_at)`,
-    `CREATE INDEX packages_barcode ON packages (barcode_reference, archived_at)`,
-    `CREATE INDEX packages_store ON packages (store_id, indexed_order)`,
-    `CREATE INDEX packages_manifest ON packages (manifest_sha256)`,
-    `CREATE INDEX packages_archived ON packages (archived_at, package_id)`,
-  ],
-  [
-    `CREATE INDEX packages_scan ON packages (scan, archived_at)`,
-    `CREATE INDEX jobs_accepted ON jobs (accepted_at)`,
-  ],
-  [
-    `ALTER TABLE packages ADD COLUMN longest_mm INTEGER`,
-    `ALTER TABLE packages ADD COLUMN middle_mm INTEGER`,
-    `ALTER TABLE packages ADD COLUMN shortest_mm INTEGER`,
-    `ALTER TABLE packages ADD COLUMN weight_g INTEGER`,
-    `CREATE INDEX packages_size ON packages (longest_mm, middle_mm, shortest_mm, weight_g, archived_at)`,
-    `CREATE INDEX packages_weight ON packages (weight_g, archived_at)`,
-  ],
-  [
+    // Hardly any package is incomplete, and a list of these must not read all others.
+    `CREATE INDEX packages_incomplete ON packages (archived_at) WHERE complete = 0`,
+    `CREATE INDEX packages_device ON packages (device, archived_at)`,
+    // How many bytes all packages have is read from an index that is a tenth as large as the table.
+    `CREATE INDEX packages_archived ON packages (archived_at, package_id, bytes)`,
+    `CREATE INDEX packages_measure ON packages (measure_key) WHERE measure_key IS NOT NULL`,
+    `CREATE INDEX packages_supplements ON packages (supplements_sha256) WHERE supplements_sha256 IS NOT NULL`,
+    ...[
+      ["reference", "transaction_reference"],
+      ["custom_1", "custom_reference_1"],
+      ["custom_2", "custom_reference_2"],
+      ["custom_3", "custom_reference_3"],
+      ["barcode", "barcode_reference"],
+      ["scan", "scan"],
+    ].map(
+      ([name, column]) =>
+        `CREATE INDEX packages_${name} ON packages (${column}, archived_at) WHERE ${column} IS NOT NULL`,
+    ),
+    `CREATE INDEX packages_size ON packages (longest_mm, middle_mm, shortest_mm, weight_g, archived_at)
+      WHERE longest_mm IS NOT NULL`,
+    `CREATE INDEX packages_weight ON packages (weight_g, archived_at) WHERE weight_g IS NOT NULL`,
+    `CREATE INDEX packages_work ON packages (work, archived_at, package_id) WHERE work IS NOT NULL`,
+    // Hardly any package has the same key or transaction as another one, the beginning of a hash finds it, and IDs in small letters are in
+    // the index of IDs already.
+    `CREATE INDEX packages_key ON packages (job_key)`,
+    `CREATE INDEX packages_manifest ON packages (substr(manifest_sha256, 1, 16))`,
+    `CREATE INDEX packages_transaction ON packages (transaction_id) WHERE transaction_id IS NOT NULL`,
+    `CREATE INDEX packages_transaction_lower ON packages (lower(transaction_id))
+      WHERE transaction_id <> lower(transaction_id)`,
+
     `CREATE TABLE workers (
       worker_id TEXT PRIMARY KEY,
       host TEXT NOT NULL,
       begun_at TEXT NOT NULL,
       lease_until TEXT
     )`,
-    `ALTER TABLE jobs ADD COLUMN worker_id TEXT`,
-    `CREATE INDEX jobs_worker ON jobs (worker_id, node_id) WHERE state NOT IN ('reported', 'failed')`,
-  ],
-  [
-    `ALTER TABLE records ADD COLUMN worker_id TEXT`,
-    `CREATE INDEX records_worker ON records (worker_id, node_id, record_id) WHERE handled_at IS NULL`,
-  ],
-  // What other programs query: docs/records.md. A view is never changed; another one is added, with the next number.
-  [
-    `CREATE VIEW packages_v1 AS SELECT package_id, archived_at, measured_at, transaction_id, transaction_reference,
-      custom_reference_1, custom_reference_2, custom_reference_3, barcode_reference, scan, device, device_serial_number,
-      device_certificate, longest_mm, middle_mm, shortest_mm, weight_g, billable_weight, billable_unit,
-      billable_legal_for_trade, legal_for_trade, complete, files, bytes, location, manifest_sha256, supplements_sha256
-      FROM packages`,
+
+    // What other programs query: docs/records.md. A view is never changed; another one is added, with the next number.
     `CREATE VIEW records_v1 AS SELECT record_id, received_at, handled_at, transaction_id, legacy_id,
       transaction_reference, custom_reference_1, custom_reference_2, custom_reference_3, scan, device_serial_number,
       device_certificate, billable_weight, billable_unit, billable_legal_for_trade, record
       FROM records`,
     `CREATE VIEW open_jobs_v1 AS SELECT job_id, node_id, state, accepted_at, changed_at, transaction_id, worker_id
       FROM jobs WHERE state NOT IN ('reported', 'failed')`,
-  ],
-  // Where packages are being uploaded to a bucket, so that what is not finished can be found without listing the bucket.
-  [
+    { sqlite: [packagesView], postgres: [packagesView] },
+
+    // Where packages are being uploaded to a bucket, so that what is not finished can be found without listing the bucket.
     `CREATE TABLE uploads (
       location TEXT PRIMARY KEY,
       job_id TEXT,
       begun_at TEXT NOT NULL
     )`,
-  ],
-  // The webhook's records have IDs in small letters, whatever the case of a package's or a job's.
-  [
-    `CREATE INDEX packages_transaction_lower ON packages (lower(transaction_id))`,
-    `CREATE INDEX jobs_transaction_lower ON jobs (lower(transaction_id))`,
-  ],
-  // Hardly any package is incomplete, and a list of these must not read all others.
-  [`CREATE INDEX packages_incomplete ON packages (archived_at) WHERE complete = 0`],
-  // What happened to packages, in the order in which it did. Beside the packages are the same lines.
-  [
+
+    // What happened to packages, in the order in which it did. Beside the packages are the same lines.
     `CREATE TABLE log (
       n INTEGER PRIMARY KEY,
       what TEXT NOT NULL,
@@ -226,10 +246,7 @@ export const migrations: Migrations = [
       block INTEGER PRIMARY KEY,
       root TEXT NOT NULL
     )`,
-  ],
-  [
-    `ALTER TABLE packages ADD COLUMN search_words TEXT NOT NULL DEFAULT ''`,
-    `CREATE INDEX packages_device ON packages (device, archived_at)`,
+
     // Which packages have three characters in a row. Both databases have all that it needs; PostgreSQL's extension pg_trgm leaves
     // characters out that are no letters where the database was made, and few users may create it.
     {
@@ -257,9 +274,8 @@ export const migrations: Migrations = [
         `CREATE INDEX packages_words ON packages USING gin (trigrams(search_words)) WITH (fastupdate = off)`,
       ],
     },
-  ],
-  // The commands that are running: their answer is not here yet, and after a kill nobody else knows that they were sent.
-  [
+
+    // The commands that are running: their answer is not here yet, and after a kill nobody else knows that they were sent.
     `CREATE TABLE commands (
       command_id TEXT PRIMARY KEY,
       node_type TEXT NOT NULL,
@@ -274,9 +290,8 @@ export const migrations: Migrations = [
       run_id TEXT NOT NULL,
       worker_id TEXT NOT NULL
     )`,
-  ],
-  // When packages were last verified. A package is added when the next verification begins: archiving one costs nothing for it.
-  [
+
+    // When packages were last verified. A package is added when the next verification begins: archiving one costs nothing for it.
     `CREATE TABLE verifications (
       indexed_order INTEGER PRIMARY KEY REFERENCES packages (indexed_order) ON DELETE CASCADE,
       verified_at TEXT NOT NULL,
@@ -289,43 +304,7 @@ export const migrations: Migrations = [
     `CREATE TABLE verifications_head (added_to INTEGER NOT NULL)`,
     `INSERT INTO verifications_head VALUES (0)`,
   ],
-  // How many bytes all packages have is read from an index that is a tenth as large as the table.
-  [
-    `DROP INDEX packages_archived`,
-    `CREATE INDEX packages_archived ON packages (archived_at, package_id, bytes)`,
-  ],
-  // Each index is written with each package: those of columns that most packages leave empty have only the others, and what nothing asks
-  // for any more is gone. Of jobs that have ended hardly any stay.
-  [
-    `DROP INDEX packages_store`,
-    ...filledOnly("packages", [
-      ["measure", "measure_key", "measure_key"],
-      ["supplements", "supplements_sha256", "supplements_sha256"],
-      ["transaction", "transaction_id", "transaction_id, archived_at"],
-      ["transaction_lower", "lower(transaction_id)", "lower(transaction_id)"],
-      ["reference", "transaction_reference", "transaction_reference, archived_at"],
-      ["custom_1", "custom_reference_1", "custom_reference_1, archived_at"],
-      ["custom_2", "custom_reference_2", "custom_reference_2, archived_at"],
-      ["custom_3", "custom_reference_3", "custom_reference_3, archived_at"],
-      ["barcode", "barcode_reference", "barcode_reference, archived_at"],
-      ["scan", "scan", "scan, archived_at"],
-      ["size", "longest_mm", "longest_mm, middle_mm, shortest_mm, weight_g, archived_at"],
-      ["weight", "weight_g", "weight_g, archived_at"],
-    ]),
-    `DROP INDEX jobs_open`,
-    `DROP INDEX jobs_changed`,
-    `DROP INDEX jobs_transaction`,
-    `CREATE INDEX jobs_ended ON jobs (state, changed_at) WHERE state IN ('reported', 'failed')`,
-  ],
 ];
-
-/** Makes indexes again that have no rows in which a column is empty: their name, that column or expression, and what they have. */
-function filledOnly(table: string, indexes: readonly (readonly [string, string, string])[]): string[] {
-  return indexes.flatMap(([name, filled, columns]) => [
-    `DROP INDEX ${table}_${name}`,
-    `CREATE INDEX ${table}_${name} ON ${table} (${columns}) WHERE ${filled} IS NOT NULL`,
-  ]);
-}
 
 /**
  * How much of a text a column has that an index leads to, in characters. PostgreSQL refuses a row with more than 2,704 bytes in an

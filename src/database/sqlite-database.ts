@@ -1,6 +1,6 @@
 import type { Database, Migrations, Row, Statement } from "./database.ts";
 import { type DimensionerError, isDimensionerError } from "../errors/dimensioner-error.ts";
-import { settledWithin } from "../time/settled-within.ts";
+import { settledWithin } from "../time/after-limit.ts";
 import { closedError, failureError, systemError } from "./sqlite-failures.ts";
 import { checkStatement, type Opened } from "./sqlite-messages.ts";
 import { SqliteThread, type SqliteThreads, type ThreadDatabase } from "./sqlite-threads.ts";

@@ -72,8 +72,8 @@ export class SqliteFile {
   }
 
   /**
-   * Gives some pages back to the disk, if many are free; returns whether there are more. To be called while nobody needs the database. The
-   * file of an earlier version stays as large as it is.
+   * Gives some pages back to the disk, if many are free; returns whether there are more. To be called while nobody needs the database. A
+   * file that somebody has made again without SQLite's incremental vacuum stays as large as it is.
    */
   shrink(): boolean {
     if (this.#own.unchecked !== null || this.isLost) {

@@ -3,6 +3,7 @@
  * use none of the four threads in which Node.js runs file operations and name look-ups.
  */
 import { type MessagePort, isMainThread, parentPort, receiveMessageOnPort } from "node:worker_threads";
+import { mayWait } from "./database.ts";
 import { describeFailure } from "./sqlite-errors.ts";
 import { SqliteFile } from "./sqlite-file.ts";
 import type { ThreadAnswer, ThreadRequest } from "./sqlite-messages.ts";
@@ -13,6 +14,9 @@ import { ToolFile } from "./tool-file.ts";
  * loop.
  */
 const mostTogether = 200;
+
+/** So long a transaction that may wait does so: the next parcel of a busy line has come by then, and a kill repeats few messages. */
+const companyMs = 25;
 
 /** After so long without a request, files are made smaller, in steps with such a pause between them. */
 const [idleMs, pauseMs] = [1_000, 50];
@@ -29,18 +33,9 @@ function serve(port: MessagePort): void {
       idle = setTimeout(shrink, pauseMs);
     }
   };
-  port.on("message", (first: ThreadRequest) => {
-    clearTimeout(idle);
-    idle = setTimeout(shrink, idleMs);
-    // Requests that arrived meanwhile share one commit, and so one sync of the disk.
-    const requests = [first];
-    while (requests.length < mostTogether) {
-      const next = receiveMessageOnPort(port);
-      if (next === undefined) {
-        break;
-      }
-      requests.push(next.message as ThreadRequest);
-    }
+  let waiting: ThreadRequest[] = [];
+  let company: NodeJS.Timeout | undefined;
+  const run = (requests: readonly ThreadRequest[]): void => {
     const databases = [...new Set(requests.map(({ database }) => database))];
     port.postMessage(
       databases.flatMap((database) => {
@@ -48,7 +43,46 @@ function serve(port: MessagePort): void {
         return serveDatabase(files, database, all);
       }),
     );
+  };
+  const runAll = (requests: readonly ThreadRequest[]): void => {
+    clearTimeout(company);
+    company = undefined;
+    waiting = [];
+    run(requests);
+  };
+  port.on("message", (first: ThreadRequest) => {
+    clearTimeout(idle);
+    idle = setTimeout(shrink, idleMs);
+    // Requests that arrived meanwhile share one commit, and so one sync of the disk.
+    const requests = [first];
+    while (waiting.length + requests.length < mostTogether) {
+      const next = receiveMessageOnPort(port);
+      if (next === undefined) {
+        break;
+      }
+      requests.push(next.message as ThreadRequest);
+    }
+    const [later, now] = [requests.filter(mayBeLater), requests.filter((one) => !mayBeLater(one))];
+    if (waiting.length + later.length >= mostTogether || !now.every(onlyReads)) {
+      runAll([...waiting, ...requests]);
+      return;
+    }
+    waiting.push(...later);
+    if (waiting.length > 0) {
+      company ??= setTimeout(() => runAll(waiting), companyMs);
+    }
+    if (now.length > 0) {
+      run(now);
+    }
   });
+}
+
+function mayBeLater(request: ThreadRequest): boolean {
+  return "statements" in request && request.statements[0]?.sql.endsWith(mayWait) === true;
+}
+
+function onlyReads(request: ThreadRequest): boolean {
+  return "statements" in request && request.statements.every(({ sql }) => /^\s*SELECT\b/.test(sql));
 }
 
 /** Makes a file smaller, if that is useful; returns whether there is more to do. */

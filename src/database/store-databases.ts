@@ -1,9 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { stat } from "node:fs/promises";
 import { type DimensionerError, isDimensionerError } from "../errors/dimensioner-error.ts";
-import { settledWithin } from "../time/settled-within.ts";
-import { type DatabaseLocation, databaseName, databaseText } from "./database-location.ts";
-import type { Database, Row, Statement } from "./database.ts";
+import { settledWithin } from "../time/after-limit.ts";
+import {
+  type Database,
+  type Row,
+  type Statement,
+  type DatabaseLocation,
+  databaseName,
+  databaseText,
+} from "./database.ts";
 import { RecordArrivals } from "./inbox.ts";
 import { LogTable } from "./log-table.ts";
 import { unansweredPostgresError } from "./postgres-connection.ts";
@@ -19,7 +25,7 @@ const defaultOpenMs = 60_000;
 const defaultKeepMs = 120_000;
 
 /** A use of a database; the last one to release it closes it. */
-export interface DatabaseLease {
+export interface StoreConnection {
   readonly database: Database;
   /** Notifies of the records that this process puts into it. */
   readonly arrivals: RecordArrivals;
@@ -103,7 +109,7 @@ export class StoreDatabases {
   }
 
   /** Opens the database; creates the file and its folder, or the tables, if they are missing. Rejects with ERR_STORE. */
-  async open(location: DatabaseLocation): Promise<DatabaseLease> {
+  async open(location: DatabaseLocation): Promise<StoreConnection> {
     const key = databaseText(location);
     const shared = this.#open.get(key) ?? this.#begin(key, location);
     shared.users += 1;

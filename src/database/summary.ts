@@ -1,5 +1,4 @@
-import type { DatabaseLocation } from "./database-location.ts";
-import { type Database, type Statement, databaseTime } from "./database.ts";
+import { type Database, type Statement, databaseTime, type DatabaseLocation } from "./database.ts";
 import { serverVersion } from "./postgres-connection.ts";
 
 /** Facts of a store's database, and the unfinished work in it. */

@@ -2,6 +2,7 @@
  * When the packages of a store were last verified, and which of them are next. It orders the work of verifications and is shown to people;
  * no verification trusts it.
  */
+import { tooFarMs } from "../time/clocks.ts";
 import { type Database, type Row, type Statement, databaseTime, marksFor, skipLocked } from "./database.ts";
 
 /** How much of a store was verified, and when. */
@@ -39,8 +40,6 @@ const takenFor = "120 seconds";
 const lateRows = 1_000;
 /** How many numbers of packages are added with one statement, in whose time nothing can be archived. */
 const windowRows = 2_000;
-/** A time that is so much later than this computer's clock was written by a clock that was wrong. */
-const futureMs = 24 * 3_600_000;
 
 export class VerificationTable {
   readonly #database: Pick<Database, "transaction">;
@@ -54,7 +53,7 @@ export class VerificationTable {
     await this.#database.transaction([
       {
         sql: "UPDATE verifications SET verified_at = '' WHERE verified_at > ?",
-        values: [new Date(nowMs + futureMs).toISOString()],
+        values: [new Date(nowMs + tooFarMs).toISOString()],
       },
     ]);
   }

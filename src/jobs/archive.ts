@@ -4,18 +4,17 @@
  */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { databaseName } from "../database/database-location.ts";
-import { type Statement, databaseTime } from "../database/database.ts";
+import { type Statement, databaseTime, lockLog, databaseName } from "../database/database.ts";
 import { HourlyRemoval } from "../database/hourly-removal.ts";
 import { isOpen, isTaken } from "../database/own-jobs.ts";
-import type { DatabaseLease } from "../database/store-databases.ts";
+import type { StoreConnection } from "../database/store-databases.ts";
 import { closedLeaseSeconds } from "../database/worker-lease.ts";
 import type { ErrorCode } from "../errors/codes.ts";
 import { DimensionerError, isDimensionerError } from "../errors/dimensioner-error.ts";
 import { type Phrase, phrase } from "../errors/interpolation.ts";
 import { guardedDisk } from "../media/disk-guard.ts";
 import { fileError } from "../media/disk.ts";
-import { settledWithin } from "../time/settled-within.ts";
+import { settledWithin } from "../time/after-limit.ts";
 import {
   type ArchiveDisk,
   asFileError,
@@ -24,26 +23,26 @@ import {
   manifestFileName,
   stateFolderName,
 } from "../vault/archive-disk.ts";
-import { filesKey, filesName, isBucketKey } from "../vault/files-location.ts";
-import type { ArchiveFiles } from "../vault/files/archive-files.ts";
-import { openLog, publishLeftLog } from "../vault/log/open-log.ts";
+import type { Vault } from "../vault/vault.ts";
+import { entryOf } from "../vault/log/events.ts";
+import { openLog, publishLeftLog, readyLog } from "../vault/log/open-log.ts";
 import type { Intent, PlacedPackage, StoredItem } from "../vault/packages/intent.ts";
 import { loadManifest } from "../vault/packages/package-files.ts";
 import { PackageIndex } from "../vault/packages/package-index.ts";
 import type { Answer } from "../vault/packages/package-keys.ts";
-import type { AsideMedia } from "../vault/place/aside-media.ts";
-import { type OpenedPackages, openPackages } from "../vault/place/open-packages.ts";
-import type { Store, StoreFiles } from "../vault/store.ts";
-import { type JobStore, stage } from "./collect.ts";
+import { type OpenedPackages, openPackages } from "../vault/open-packages.ts";
+import { type Store, type StoreVault, vaultKey, vaultName, isBucketKey } from "../vault/store.ts";
+import { type JobStore, stageOrPin } from "./collect.ts";
 import {
   AbandonedJobs,
   EarlierJobs,
+  type PinnedElsewhere,
   JobTable,
-  type StoredJob,
+  type OpenJob,
+  type Spool,
   type TakenOver,
   type Taker,
   factsOf,
-  resumed,
   textBytesOf,
 } from "./job-rows.ts";
 import type { Job, JobNode, RunningJob, Withdrawal } from "./job.ts";
@@ -60,7 +59,7 @@ import {
 } from "./work-folder.ts";
 
 interface Shared {
-  readonly files: StoreFiles;
+  readonly vault: StoreVault;
   readonly opened: Promise<OpenedArchive>;
   users: number;
 }
@@ -96,7 +95,7 @@ interface ArchivesOptions {
 /** How long an archive that is being closed is waited for; opening it may be tried again. */
 const closedWithinMs = 30_000;
 
-const nothing: OpeningFindings = { movedAside: [], damagedJobs: [], unknownMedia: null };
+const nothing: OpeningFindings = { movedAside: [], damagedJobs: [], unknownMedia: null, elsewhere: [] };
 
 /** The archives that this process has open. Nodes with the same store share one. */
 export class Archives {
@@ -149,30 +148,30 @@ export class Archives {
    * A deploy closes the old node and opens the new one at once. The old archive has to finish first, also on a disk
    * that hangs.
    */
-  async #untilClosed({ databaseKey, location, files }: Store): Promise<void> {
+  async #untilClosed({ databaseKey, location, vault }: Store): Promise<void> {
     const closing = this.#closing.get(databaseKey);
     if (closing !== undefined && !(await settledWithin(closing, closedWithinMs))) {
-      throw fileError("fileHung", "problem" in files ? databaseName(location) : filesName(files), diskFacts);
+      throw fileError("fileHung", "problem" in vault ? databaseName(location) : vaultName(vault), diskFacts);
     }
   }
 
   #begin(store: Store): Shared {
-    const shared: Shared = { files: store.files, opened: this.#openArchive(store), users: 0 };
+    const shared: Shared = { vault: store.vault, opened: this.#openArchive(store), users: 0 };
     this.#open.set(store.databaseKey, shared);
     return shared;
   }
 
   async #openArchive(store: Store): Promise<OpenedArchive> {
-    const { files, location } = store;
-    if ("problem" in files) {
-      throw files.problem;
+    const { vault, location } = store;
+    if ("problem" in vault) {
+      throw vault.problem;
     }
-    const lease = await store.lease();
+    const connection = await store.connect();
     try {
       const { disk, openPackages: open = openPackages, limits, spool, settleMs } = this.#options;
-      const packages = await open(files, lease, (folder) => disk ?? guardedDisk(folder));
+      const packages = await open(vault, connection, (folder) => disk ?? guardedDisk(folder));
       try {
-        return await Archive.open(packages, lease, {
+        return await Archive.open(packages, connection, {
           databaseName: databaseName(location),
           limits,
           spool,
@@ -183,7 +182,7 @@ export class Archives {
         throw error;
       }
     } catch (error) {
-      await lease.release();
+      await connection.release();
       throw error;
     }
   }
@@ -258,18 +257,18 @@ export class Archives {
 }
 
 /** The rows of a database name folders within one folder of packages. */
-function demandSameFiles({ files: first }: Shared, { files: second, location }: Store): void {
-  if (!("problem" in first) && !("problem" in second) && filesKey(first) !== filesKey(second)) {
+function demandSameFiles({ vault: first }: Shared, { vault: second, location }: Store): void {
+  if (!("problem" in first) && !("problem" in second) && vaultKey(first) !== vaultKey(second)) {
     throw new DimensionerError(
       "storeTwoFolders",
       { surface: "store", operation: "open" },
-      { path: databaseName(location), name: filesName(first), value: filesName(second) },
+      { path: databaseName(location), name: vaultName(first), value: vaultName(second) },
     );
   }
 }
 
 async function giveBackJobs(store: Store): Promise<void> {
-  const { database, worker, release } = await store.lease();
+  const { database, worker, release } = await store.connect();
   try {
     await new AbandonedJobs(database, worker.id).giveBack();
   } finally {
@@ -292,6 +291,8 @@ export interface OpeningFindings {
   readonly damagedJobs: readonly string[];
   /** Where in the bucket media of jobs that the database does not know were left as they are; null if none were found. */
   readonly unknownMedia: string | null;
+  /** Jobs of workers that have stopped, whose media are only on a computer that does not come back. */
+  readonly elsewhere: readonly PinnedElsewhere[];
 }
 
 const openJobLimits: OpenJobLimits = { jobs: 10_000, bytes: 256_000_000 };
@@ -313,7 +314,7 @@ export class Archive {
   readonly store: JobStore;
   /** The second message of a key joins the job of the first. */
   readonly submitting = new KeyTurns();
-  readonly #lease: DatabaseLease;
+  readonly #connection: StoreConnection;
   readonly #packages: OpenedPackages;
   readonly #abandoned: AbandonedJobs;
   readonly #limits: OpenJobLimits;
@@ -330,18 +331,24 @@ export class Archive {
   readonly #atWork = new Set<Promise<unknown>>();
   readonly #stopping = new AbortController();
   #removal: HourlyRemoval | null = null;
+  #publishing: Promise<void> | undefined;
 
   private constructor(
     packages: OpenedPackages,
-    lease: DatabaseLease,
+    connection: StoreConnection,
     store: JobStore,
     limits: OpenJobLimits,
   ) {
     this.store = store;
     this.#packages = packages;
-    this.#lease = lease;
+    this.#connection = connection;
     this.#limits = limits;
-    this.#abandoned = new AbandonedJobs(lease.database, lease.worker.id, (id) => this.#known.has(id));
+    this.#abandoned = new AbandonedJobs(
+      connection.database,
+      connection.worker.id,
+      (id) => this.#known.has(id),
+      store.work,
+    );
   }
 
   /**
@@ -350,7 +357,7 @@ export class Archive {
    */
   static async open(
     packages: OpenedPackages,
-    lease: DatabaseLease,
+    connection: StoreConnection,
     options: {
       /** The database as messages name it. */
       readonly databaseName: string;
@@ -360,30 +367,30 @@ export class Archive {
       readonly settleMs?: number | undefined;
     },
   ): Promise<OpenedArchive> {
-    const { folder, disk, place, staged, mounted } = packages;
-    const { database, worker, arrivals, log } = lease;
+    const { folder, disk, committer, staged, mounted } = packages;
+    const { database, worker, arrivals, log } = connection;
     const index = new PackageIndex(database);
-    const aside = await openAside(packages);
     const work = new WorkFolders(join(folder, stateFolderName), worker, disk);
     const jobs = new JobTable(database, worker.id);
-    const sealsAtOnce = worker.isAlone && place.files.kind === "folder" && mounted === null;
-    const sealing = new Sealing({ place, disk, work, jobs, log, database, index, sealsAtOnce });
+    const sealsAtOnce = worker.isAlone && committer.vault.kind === "folder" && mounted === null;
+    const sealing = new Sealing({ committer, disk, work, jobs, log, database, index, sealsAtOnce });
     const finder = new TransactionFinder({ database, arrivals, settleMs: options.settleMs });
     const usedBytes = (): number => archive.spooledBytes;
-    const rules = { packages: place.files.name, limits: options.spool ?? spoolLimits, usedBytes };
-    const isSpool = mounted !== null || place.files.kind === "s3";
+    const rules = { packages: committer.vault.name, limits: options.spool ?? spoolLimits, usedBytes };
+    const isSpool = mounted !== null || committer.vault.kind === "s3";
     const room = isSpool ? new SpoolRoom({ folder, disk }, rules) : null;
-    const store = { folder, disk, work, jobs, sealing, sealsAtOnce, finder, room, staged, aside };
-    const archive: Archive = new Archive(packages, lease, store, options.limits ?? openJobLimits);
+    const store = { folder, disk, work, jobs, sealing, sealsAtOnce, finder, room, staged };
+    const archive: Archive = new Archive(packages, connection, store, options.limits ?? openJobLimits);
     try {
       const claiming = { databaseName: options.databaseName, workFolder: work.claimed };
       const claim = async (): Promise<void> => {
         const last = await index.last();
-        while (!(await claimPlace(packages, lease, { ...claiming, last }))) {
+        while (!(await claimPlace(packages, connection, { ...claiming, last }))) {
           // Another worker has noted its place since this one has read where it was.
         }
       };
-      const beginLog = (): Promise<void> => openLog({ table: log, files: place.files }, database, worker.id);
+      const beginLog = (): Promise<void> =>
+        openLog({ table: log, vault: committer.vault }, database, worker.id);
       if (mounted === null) {
         await claim();
         await beginLog().catch(unlessAway);
@@ -416,7 +423,8 @@ export class Archive {
         archive.#removal = new HourlyRemoval(removeEnded, await removeEnded());
         return movedAside;
       };
-      const { check } = lease;
+      packages.begin();
+      const { check } = connection;
       const damagedJobs = unfinished.damaged;
       return {
         archive,
@@ -439,8 +447,8 @@ export class Archive {
 
   /** The folders of archived files on a disk. */
   get savedFolders(): readonly string[] {
-    const { files } = this.#packages.place;
-    return files.kind === "folder" ? [files.root] : [];
+    const { vault } = this.#packages.committer;
+    return vault.kind === "folder" ? [vault.root] : [];
   }
 
   /** How much the open jobs have stored. */
@@ -469,7 +477,7 @@ export class Archive {
 
   /** Whether no other process can work on the jobs of the store. */
   get isAlone(): boolean {
-    return this.#lease.worker.isAlone;
+    return this.#connection.worker.isAlone;
   }
 
   /** The open jobs that no node has: after a restart, or after their node was closed or deleted. There may be thousands. */
@@ -494,7 +502,7 @@ export class Archive {
   /** Throws ERR_QUEUE_FULL if a limit would be exceeded. Returns the size of this job. */
   checkRoom(intent: Intent): number {
     const refuse = (limit: number | Phrase): never => {
-      const path = this.#packages.place.files.name;
+      const path = this.#packages.committer.vault.name;
       throw new DimensionerError("archiveFull", diskFacts, { path, limit });
     };
     if (this.#count >= this.#limits.jobs) {
@@ -536,8 +544,10 @@ export class Archive {
       count: null,
       unnoted: new Map(),
       unsaved: null,
+      unstaged: null,
       lost: new Map(),
       waitedMs: 0,
+      isTold: false,
       placed: null,
       isOpen: false,
       foundBy: intent.sequence ?? given.key,
@@ -601,11 +611,10 @@ export class Archive {
     const room = this.#bytes < this.#limits.bytes ? Math.max(0, this.#limits.jobs - this.#count) : 0;
     const most = Math.min(room, mostTaken);
     if (this.isAlone || most === 0) {
-      return { count: 0, mayHaveMore: false, damagedJobs: [] };
+      return { count: 0, mayHaveMore: false, damagedJobs: [], elsewhere: [] };
     }
-    // Their worker may have left lines, too, and no message may go out before its package's line is beside the packages.
-    await publishLeftLog({ table: this.#lease.log, files: this.#packages.place.files });
-    const { jobs, damaged } = await this.#abandoned.take(taker, most);
+    this.#publishLeft();
+    const { jobs, damaged, elsewhere } = await this.#abandoned.take(taker, most);
     // This process may have had the job before, and still be at work on it: then it is not the time yet.
     const early = jobs.filter(({ id }) => this.#known.has(id));
     const taken = jobs.filter(({ id }) => !this.#known.has(id));
@@ -613,7 +622,19 @@ export class Archive {
     if (early.length > 0) {
       await this.#abandoned.giveBack(early.map(({ id }) => id));
     }
-    return { count: taken.length, mayHaveMore: taken.length === most, damagedJobs: damaged };
+    return { count: taken.length, mayHaveMore: taken.length === most, damagedJobs: damaged, elsewhere };
+  }
+
+  /** Puts beside the packages what others have left there. Nothing waits for it: with packages that are away, jobs collect all the same. */
+  #publishLeft(): void {
+    this.#publishing ??= publishLeftLog({
+      table: this.#connection.log,
+      vault: this.#packages.committer.vault,
+    })
+      // The next time, it is tried again.
+      .catch(() => undefined)
+      .finally(() => (this.#publishing = undefined));
+    this.track(this.#publishing);
   }
 
   async #tidyLater(checked: Promise<void>, tidy: () => Promise<string[]>): Promise<OpeningFindings> {
@@ -653,7 +674,7 @@ export class Archive {
       await settled;
     }
     await this.#packages.close();
-    await this.#lease.release();
+    await this.#connection.release();
   }
 
   /** Resolves when all work has settled, also what was added meanwhile. */
@@ -694,18 +715,20 @@ export class Archive {
     this.store.sealing.forget(job.id);
   }
 
-  /** Stores the media of a new job for other workers, and writes its row. */
+  /** Stores the media of a new job for other workers, or pins the job to this spool while that cannot be, and writes its row. */
   async #write(job: Job, intent: Intent): Promise<void> {
     const { id } = job;
+    let spool: Spool | null;
     try {
-      await stage(this.store, id, job.items);
+      spool = await stageOrPin(this.store, id, job.items);
     } catch (error) {
       this.track(this.#unstage(job));
       throw error;
     }
+    job.unstaged = spool === null ? null : new Set(job.items.keys());
     this.#add(job);
     try {
-      job.acceptedAt = await this.jobs.accept({ ...job, intent });
+      job.acceptedAt = await this.jobs.accept({ ...job, intent }, spool);
     } catch (error) {
       // It may be in the database nevertheless.
       this.track(this.#withdraw(job));
@@ -782,12 +805,12 @@ export class Archive {
     moved: { path: string | null },
   ): Promise<string | null> {
     const { id } = job;
-    const { aside, work } = this.store;
+    const { staged, work } = this.store;
     // Media that cannot be downloaded again are kept.
     const media = mediaOf(job).filter(({ source }) => source !== "cloud");
     // Before the job has ended: then nothing knows any more that its media are staged.
-    const kept = media.length === 0 ? 0 : ((await aside?.keep(id, media))?.kept ?? 0);
-    const address = kept === 0 ? null : (aside?.addressOf(id) ?? null);
+    const kept = media.length === 0 ? 0 : ((await staged?.keepAside(id, media))?.kept ?? 0);
+    const address = kept === 0 ? null : (staged?.asideOf(id) ?? null);
     await this.jobs.failed(id, error);
     // What an earlier process has stored is not known before the job is prepared.
     if (kept === media.length && !(await work.hasNoted(id))) {
@@ -815,9 +838,9 @@ interface EndError {
 }
 
 /** A job as an earlier process, or another worker, has left it. */
-function asJob(job: StoredJob): Job {
+function asJob(job: OpenJob): Job {
   const foundBy = job.intent.sequence ?? job.key;
-  return { ...resumed(job), isOpen: true, foundBy, running: null, earlier: null, withdrawal: null };
+  return { ...job, isOpen: true, foundBy, running: null, earlier: null, withdrawal: null };
 }
 
 /** The media of a job, also those of which the database may not know. */
@@ -825,26 +848,17 @@ function mediaOf({ items, unnoted }: Job): StoredItem[] {
   return [...items.values(), ...unnoted.values()];
 }
 
-/** Null if the media of failed jobs stay on this computer. A store in a folder does not load what reads buckets. */
-async function openAside({ staged, place }: OpenedPackages): Promise<AsideMedia | null> {
-  if (staged === null) {
-    return null;
-  }
-  const { asideIn } = await import("../vault/place/aside-media.ts");
-  return asideIn(place.files);
-}
-
 /**
  * Moves media of a job that has failed long ago aside, if they are still staged: earlier versions left them there. What the bucket
  * refuses now is moved when the archive is opened again. Without the row of the job, nobody but a person removes what is staged.
  */
 async function isSaved(
-  { aside, staged }: Pick<JobStore, "aside" | "staged">,
+  { staged }: Pick<JobStore, "staged">,
   job: string,
   items: readonly StoredItem[],
 ): Promise<boolean> {
   try {
-    const isKept = aside === null || (await aside.keep(job, items)).damaged === 0;
+    const isKept = staged === null || (await staged.keepAside(job, items)).damaged === 0;
     if (isKept) {
       await staged?.remove(job, items);
     }
@@ -868,8 +882,8 @@ function unlessAway(error: unknown): void {
  * has changed nothing, if another worker has noted a place at the same time.
  */
 async function claimPlace(
-  { place, disk }: Pick<OpenedPackages, "disk" | "place">,
-  { database, worker, log }: Pick<DatabaseLease, "database" | "log" | "worker">,
+  { committer, disk }: Pick<OpenedPackages, "disk" | "committer">,
+  { database, worker, log }: Pick<StoreConnection, "database" | "log" | "worker">,
   {
     databaseName: name,
     workFolder,
@@ -884,8 +898,8 @@ async function claimPlace(
   },
 ): Promise<boolean> {
   const facts = { surface: "store", operation: "archive" } as const;
-  const { files } = place;
-  const key = await place.key();
+  const { vault } = committer;
+  const key = await committer.key();
   const [stores = [], open = [], others = []] = await database.transaction([
     { sql: "SELECT folder FROM store" },
     { sql: `SELECT job_id FROM jobs WHERE ${isOpen} LIMIT 1` },
@@ -896,32 +910,42 @@ async function claimPlace(
   if (before === key) {
     return true;
   }
-  const isBucket = files.kind === "s3" || (before !== null && isBucketKey(before));
+  const isBucket = vault.kind === "s3" || (before !== null && isBucketKey(before));
   if (before !== null && isBucket && open.length > 0) {
     // The media of open jobs are in the folder itself. With a bucket they are somewhere else, and nobody moves them.
-    throw new DimensionerError("storeJobsOpen", facts, { path: files.name, name: before });
+    throw new DimensionerError("storeJobsOpen", facts, { path: vault.name, name: before });
   }
   const hasMoved = async (): Promise<boolean> =>
-    (last === undefined || (await isThere(files, last))) &&
+    (last === undefined || (await isThere(vault, last))) &&
     (open.length === 0 || (await exists(workFolder, disk)));
   if (before !== null && !(await hasMoved())) {
-    throw new DimensionerError("storeMoved", facts, { path: files.name, name: before });
+    throw new DimensionerError("storeMoved", facts, { path: vault.name, name: before });
   }
   // Each computer may have another path to the same folder. A bucket has one address.
   if (before !== null && isBucket && others.length > 0) {
     throw new DimensionerError("storeTwoFolders", facts, {
       path: name,
       name: before,
-      value: files.name,
+      value: vault.name,
     });
   }
-  await files.beginLog(log.store);
-  const [noted = []] = await database.transaction([
-    {
-      sql: "UPDATE store SET folder = ? WHERE coalesce(folder, '') = ? RETURNING folder",
-      values: [key, before ?? ""],
-    },
-  ]);
+  await vault.beginLog(log.store);
+  const isBefore = { sql: "(SELECT coalesce(folder, '') FROM store) = ?", values: [before ?? ""] };
+  const noting: Statement = {
+    sql: `UPDATE store SET folder = ? WHERE ${isBefore.sql} RETURNING folder`,
+    values: [key, ...isBefore.values],
+  };
+  // Workers on several computers may have several paths to one folder, and each notes its own.
+  const isMove = before !== null && (worker.isAlone || isBucket);
+  if (isMove) {
+    await readyLog({ table: log, vault }, database);
+  }
+  const moved = (from: string): Statement[] => {
+    const event = entryOf({ what: "moved", at: new Date().toISOString(), from, to: key });
+    return [lockLog, ...log.append(event, isBefore)];
+  };
+  const results = await database.transaction([...(isMove ? moved(before) : []), noting]);
+  const noted = results.at(-1) ?? [];
   // Without the row that each store has, there is nothing to compare: waiting for it would not end.
   return noted.length > 0 || store === undefined;
 }
@@ -934,7 +958,7 @@ function otherWorkers(id: string): Statement {
   };
 }
 
-async function isThere({ root, disk }: ArchiveFiles, { path, sha256 }: PlacedPackage): Promise<boolean> {
+async function isThere({ root, disk }: Vault, { path, sha256 }: PlacedPackage): Promise<boolean> {
   const found = await loadManifest(join(root, path, manifestFileName), disk);
   return typeof found === "object" && found.sha256 === sha256;
 }

@@ -20,12 +20,12 @@ import { type ArchiveDisk, asFileError, diskFacts, holdName, removeTree } from "
 import type { ItemSource, Picture, StoredItem } from "../vault/packages/intent.ts";
 import { hashFile } from "../vault/packages/package-files.ts";
 import { keysOfJob } from "../vault/packages/package-keys.ts";
-import type { AsideMedia } from "../vault/place/aside-media.ts";
-import type { StagedMedia } from "../vault/place/staged-media.ts";
+import type { StagedMedia } from "../vault/staged-media.ts";
 import { type CollectedMedia, askedOf, isVideo, otherParcelsVideo, wantedOf } from "./completeness.ts";
 import {
   type JobTable,
   type OpenJob,
+  type Spool,
   beginCollecting,
   cloudSlot,
   deviceVideoSlot,
@@ -57,12 +57,9 @@ export interface JobStore {
   readonly room: SpoolRoom | null;
   /** Null if no other worker can finish a job of this one without them. */
   readonly staged: StagedMedia | null;
-  /** Null if the media of failed jobs stay on this computer. */
-  readonly aside: AsideMedia | null;
 }
 
 interface SourcePeer {
-  readonly origin: string;
   readonly host: string;
   readonly surface: Surface;
 }
@@ -416,6 +413,35 @@ export async function findUnnoted({ job, store }: Pick<CollectingJob, "job" | "s
 }
 
 /**
+ * Fetches what another worker has stored with the packages: these slots, and what the database has not noted. Rejects with ERR_FILE or
+ * ERR_STORE while the packages are away.
+ */
+export async function findStaged(
+  { job, store }: Pick<CollectingJob, "job" | "store">,
+  slots: readonly string[],
+): Promise<void> {
+  const { staged, work } = store;
+  for (const slot of slots) {
+    const item = job.items.get(slot);
+    if (item !== undefined) {
+      await work.make(job.id);
+      const isFetched = await staged?.fetch(job.id, item, join(work.of(job.id), item.path));
+      if (isFetched !== true || !(await isUnchanged(store, job.id, item))) {
+        await giveUpItem({ job, store }, slot, item);
+      }
+    }
+  }
+  for (const [slot, item] of (await staged?.readNotes(job.id)) ?? []) {
+    if (!isStored(job, slot)) {
+      await work.make(job.id);
+      if (await staged?.fetch(job.id, item, join(work.of(job.id), item.path))) {
+        job.unnoted.set(slot, item);
+      }
+    }
+  }
+}
+
+/**
  * The same for what an earlier try has stored. A file that is not there any more is not a part of the job, whatever the database has noted
  * of it: it is asked for again.
  */
@@ -444,16 +470,23 @@ function isStored({ items, unnoted }: OpenJob, slot: string): boolean {
   return items.has(slot) || unnoted.has(slot);
 }
 
-/** Adds stored media to a job; returns false if it accepts none any more. Rejects with ERR_STORE. */
+/**
+ * Adds stored media to a job; returns false if it accepts none any more. Media of a message are added also while they cannot be staged: nobody
+ * else has them. Rejects with ERR_STORE.
+ */
 export async function addItems(
   store: JobStore,
   job: OpenJob,
   items: ReadonlyMap<string, StoredItem>,
 ): Promise<boolean> {
-  await stage(store, job.id, items);
-  const isAdded = await store.jobs.addItems(job.id, items);
+  const isOfMessage = [...items.values()].every(({ source }) => source === "message");
+  const spool = isOfMessage ? await stageOrPin(store, job.id, items) : await stage(store, job.id, items);
+  const isAdded = await store.jobs.addItems(job.id, items, spool);
   if (isAdded) {
     beginCollecting(job);
+    if (spool !== null) {
+      job.unstaged = new Set([...(job.unstaged ?? []), ...items.keys()]);
+    }
     items.forEach((item, slot) => {
       job.items.set(slot, item);
       job.lost.delete(slot);
@@ -463,13 +496,14 @@ export async function addItems(
 }
 
 /** Media that are nowhere else have to be in the bucket before the database says that the job has them. */
-export async function stage(
+async function stage(
   { staged, work }: Pick<JobStore, "staged" | "work">,
   job: string,
   items: ReadonlyMap<string, StoredItem>,
-): Promise<void> {
+): Promise<null> {
   try {
-    await staged?.store(job, work.of(job), items.values());
+    await staged?.store(job, work.of(job), items);
+    return null;
   } catch (error) {
     // What a close ends here is not accepted yet: its message has to be sent again.
     const isClosed = isDimensionerError(error) && error.sentence === "cancelledKept";
@@ -477,28 +511,79 @@ export async function stage(
   }
 }
 
-/** Checks the stored media after a restart: only unchanged ones count. What was staged for other workers is fetched. */
-export async function checkItems({ job, store }: Pick<CollectingJob, "job" | "store">): Promise<void> {
-  const { staged, work, jobs } = store;
+/**
+ * The same for media of a message: while they cannot be put there, the spool of this computer keeps them, which is returned for the
+ * database to note. Null if they were put there.
+ */
+export async function stageOrPin(
+  store: Pick<JobStore, "staged" | "work">,
+  job: string,
+  items: ReadonlyMap<string, StoredItem>,
+): Promise<Spool | null> {
+  try {
+    return await stage(store, job, items);
+  } catch (error) {
+    if (!isOfPackages(error)) {
+      throw error;
+    }
+    return await store.work.spool();
+  }
+}
+
+/** Puts what only this spool has where every worker gets at it, and notes that. */
+export async function stagePinned({ job, store }: Pick<CollectingJob, "job" | "store">): Promise<void> {
+  const slots = new Set(job.unstaged);
+  try {
+    await stage(store, job.id, new Map([...job.items].filter(([slot]) => slots.has(slot))));
+  } catch (error) {
+    // They are not here any more either if another process of this computer has taken the job over.
+    await store.jobs.demandOwn(job.id);
+    throw error;
+  }
+  await store.jobs.noteStaged(job.id, [...slots]);
+  // Further parts may have come meanwhile.
+  const left = [...(job.unstaged ?? [])].filter((slot) => !slots.has(slot));
+  job.unstaged = left.length === 0 ? null : new Set(left);
+}
+
+/** Whether it is the folder or the bucket of the packages that fails, and not the database. */
+export function isOfPackages(error: unknown): error is DimensionerError {
+  return isDimensionerError(error) && (error.code === "ERR_FILE" || error.sentence.startsWith("bucket"));
+}
+
+/** Checks the stored media after a restart: only unchanged ones count. Returns the slots of those that may be staged, for `findStaged`. */
+export async function checkItems({
+  job,
+  store,
+}: Pick<CollectingJob, "job" | "store">): Promise<readonly string[]> {
+  const elsewhere: string[] = [];
   for (const [slot, item] of job.items) {
     if (await isUnchanged(store, job.id, item)) {
       continue;
     }
-    if (staged !== null && item.source !== "cloud") {
-      await work.make(job.id);
-      const isFetched = await staged.fetch(job.id, item, join(work.of(job.id), item.path));
-      if (isFetched && (await isUnchanged(store, job.id, item))) {
-        continue;
-      }
-    }
-    if (positionOf(slot) === null) {
-      await jobs.removeItems(job.id, [slot]);
+    if (store.staged !== null && item.source !== "cloud") {
+      elsewhere.push(slot);
     } else {
-      await jobs.lose(job.id, slot);
-      job.lost.set(slot, item);
+      await giveUpItem({ job, store }, slot, item);
     }
-    job.items.delete(slot);
   }
+  return elsewhere;
+}
+
+/** What is nowhere any more is asked for again, unless a message has brought it. */
+async function giveUpItem(
+  { job, store: { jobs } }: Pick<CollectingJob, "job" | "store">,
+  slot: string,
+  item: StoredItem,
+): Promise<void> {
+  if (positionOf(slot) === null) {
+    await jobs.removeItems(job.id, [slot]);
+  } else {
+    await jobs.lose(job.id, slot);
+    job.lost.set(slot, item);
+    job.unstaged?.delete(slot);
+  }
+  job.items.delete(slot);
 }
 
 /** Removes files of an earlier, unfinished try. */
@@ -626,7 +711,7 @@ export function namesInUse(items: Iterable<StoredItem>): Set<string> {
 async function isUnchanged(store: JobStore, jobId: string, item: StoredItem): Promise<boolean> {
   const path = join(store.work.of(jobId), item.path);
   try {
-    const found = await hashFile(path, store.disk);
+    const found = await hashFile(path, store.disk, undefined, item.bytes);
     return found?.bytes === item.bytes && found.sha256 === item.sha256;
   } catch (error) {
     throw asFileError(error, path);

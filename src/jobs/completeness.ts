@@ -15,7 +15,7 @@ import {
 } from "../vault/packages/intent.ts";
 import type { Expected, LeftOut, Manifest } from "../vault/packages/manifest.ts";
 import type { Completeness } from "../vault/packages/package-writer.ts";
-import type { FoundPackage } from "../vault/place/package-place.ts";
+import type { FoundPackage } from "../vault/vault.ts";
 import { type OpenJob, positionOf } from "./job-rows.ts";
 import type { NotFound } from "./transactions.ts";
 
@@ -150,10 +150,29 @@ function missingOfCloud(
 }
 
 /** Whether the cloud's list has not grown for long enough. */
-export function leftToSettleMs({ job, quietMs }: CollectedMedia): number {
-  const { intent } = job;
-  const waits = asksCloud(intent) && intent.media !== "list";
-  return waits ? Math.max(0, intent.settleMs - quietMs) : 0;
+export function leftToSettleMs(seen: CollectedMedia): number {
+  const { intent } = seen.job;
+  const waits = asksCloud(intent) && intent.media !== "list" && !hasAllKinds(seen);
+  return waits ? Math.max(0, intent.settleMs - seen.quietMs) : 0;
+}
+
+/** The cloud's names for the pictures of a measurement. */
+const pictureKinds = ["AnnotatedColorImageJpeg", "ColorImageJpeg", "DepthImage16Bit"];
+
+/**
+ * Whether the cloud's list has every kind of media that a measurement is known to have. Where no start of a video was seen, one may have
+ * been started at the device itself.
+ */
+function hasAllKinds(seen: CollectedMedia): boolean {
+  const { listed } = seen;
+  const asked = askedOf(seen);
+  const kinds = new Set(listed.map(({ description }) => description));
+  const hasVideo = expectedOf(asked).video && listed.some(({ contentType }) => isVideoType(contentType));
+  return (
+    asked.contentType === null &&
+    (asked.media === "pictures" || hasVideo) &&
+    pictureKinds.every((kind) => kinds.has(kind))
+  );
 }
 
 /** Whether missing media may still arrive. */
@@ -184,8 +203,13 @@ export function judge(
 ): Completeness {
   const asked = askedOf(seen, packages);
   const manifests = manifestsOf(packages);
-  const expected = expectedWith(asked, manifests, messagesOf(seen.job));
-  const found = missingOf({ seen, asked, packages }, expected, findMissing);
+  const wanted = expectedWith(asked, manifests, messagesOf(seen.job));
+  // Nobody is asked for it, so nothing has waited for it; the package lacks it all the same, and says why.
+  const unasked = unaskedVideo(asked);
+  const expected = { ...wanted, video: wanted.video || unasked !== undefined };
+  const found = missingOf({ seen, asked, packages }, expected, findMissing).map((one) =>
+    unasked !== undefined && isStartedVideo(one) ? phrase(unasked) : one,
+  );
   const mayBeMore = isUnsure || isNotLookedFor(expected, manifests);
   const missing = mayBeMore && found.length === 0 ? [phrase("moreMedia")] : found;
   return {
@@ -243,9 +267,10 @@ function isFilm({ contentTypeFound }: Medium): boolean {
   return isVideoType(contentTypeFound);
 }
 
-/** Whether the bytes of what is announced as a picture or a film are one of both: a film that is called a picture is no error document. */
+/** Whether the bytes of what is announced as a film are one, and those of a picture one of both: a film that is called a picture is no error document. */
 function isMedium(item: Medium, announced: string | null): boolean {
-  return !/^(?:image|video)\//i.test(announced ?? "") || isImage(item) || isFilm(item);
+  const isPicture = announced?.toLowerCase().startsWith("image/") === true && isImage(item);
+  return isPicture || isFilm(item) || !/^(?:image|video)\//i.test(announced ?? "");
 }
 
 /** The same where somebody waits for a picture, or for a film. */
@@ -286,6 +311,40 @@ export function expectedOf(intent: IntentFacts): Expected {
     deviceVideo: (measuredBy?.videoAt ?? null) !== null,
     video: isForAll && recording !== null && recordedBy === null && otherParcelsVideo(intent) === undefined,
   };
+}
+
+/** The phrases for a video that nobody is asked for. */
+const unaskedVideos = ["unarchivedVideo", "perhapsUnarchivedVideo", "unfindableVideo"] as const;
+
+/**
+ * How to name the video that was started for this parcel, if a package of a job with the rule `all` is to have it and nobody is asked for
+ * it: neither a cloud nor the device. Undefined if somebody is, or if there is no such video.
+ */
+function unaskedVideo(intent: IntentFacts): (typeof unaskedVideos)[number] | undefined {
+  const { media, measuredBy, recording, hasNoTransaction = false } = intent;
+  const isAsked = asksCloud(intent) || (measuredBy?.videoAt ?? null) !== null;
+  if (media !== "all" || recording === null || isAsked || otherParcelsVideo(intent) !== undefined) {
+    return undefined;
+  }
+  if (hasNoTransaction) {
+    return "unfindableVideo";
+  }
+  return recording.recording === "own" ? "unarchivedVideo" : "perhapsUnarchivedVideo";
+}
+
+/** Whether packages that there are lack a video that nobody is asked for. */
+export function lackVideoOf(intent: IntentFacts, manifests: readonly Manifest[]): boolean {
+  return unaskedVideo(intent) !== undefined && !manifests.some(({ items }) => items.some(isFilm));
+}
+
+function isStartedVideo(one: Problem): boolean {
+  return "phrase" in one && one.phrase === phrase("startedVideo").phrase;
+}
+
+/** Whether all that a package lacks is a video that nobody was asked for. */
+export function lacksUnaskedVideo({ missing }: Pick<Manifest, "missing">): boolean {
+  const texts = new Set(unaskedVideos.map((one) => inEnglish(phrase(one))));
+  return missing.length > 0 && missing.every((text) => texts.has(text));
 }
 
 /** As `findMissing` takes them. */
@@ -415,7 +474,7 @@ export function isNotLookedFor(rule: Expected, manifests: readonly Manifest[]): 
 
 /** Whether a package lacks what its rule does not name: media of the cloud. */
 function lacksUnnamed({ missing, expected }: Manifest): boolean {
-  const named = [...Object.values(pictureNames), "keptVideo", "startedVideo"] as const;
+  const named = [...Object.values(pictureNames), "keptVideo", "startedVideo", ...unaskedVideos] as const;
   const texts = new Set([...named.map((one) => inEnglish(phrase(one))), ...(expected?.expect ?? [])]);
   return missing.some((text) => !texts.has(text));
 }

@@ -13,8 +13,13 @@ import {
   type PlacedPackage,
   type StoredItem,
 } from "../vault/packages/intent.ts";
-import { keyOfKnown, noteTransaction } from "../vault/packages/known-measurements.ts";
-import { answerOf, measureKey, type Answer } from "../vault/packages/package-keys.ts";
+import {
+  answerOf,
+  measureKey,
+  type Answer,
+  keyOfKnown,
+  noteTransaction,
+} from "../vault/packages/package-keys.ts";
 import { sha256Of } from "../model/sha256.ts";
 import {
   lockLog,
@@ -25,10 +30,12 @@ import {
   type SqlValue,
   type Statement,
   oneOf,
+  mayWait,
 } from "../database/database.ts";
 import { markHandled, markUnhandled } from "../database/inbox.ts";
 import {
   hasEnded,
+  isPinned,
   isOpen,
   listOf,
   lostSha256,
@@ -39,6 +46,8 @@ import {
   type JobState,
   type OwnJob,
 } from "../database/own-jobs.ts";
+import { intents, lengthOf, withTexts } from "../database/long-texts.ts";
+import { timeToRemove } from "../database/hourly-removal.ts";
 import { endedWorkers, forgetIdleWorkers } from "../database/worker-lease.ts";
 import {
   keepMeasurement,
@@ -48,6 +57,7 @@ import {
   type FoundTransaction,
   type Search,
 } from "./transactions.ts";
+import { dayMs, type SteadyTime, steadyTime } from "../time/clocks.ts";
 
 /** A job as it is stored in the database. */
 export interface StoredJob {
@@ -64,12 +74,16 @@ export interface StoredJob {
   readonly items: Map<string, StoredItem>;
   /** Media of messages that are not on the disk as they were stored, by slot. */
   readonly lost: Map<string, StoredItem>;
+  /** The slots of those that are in the spool of one computer and nowhere else; null if there are none. */
+  readonly unstaged: Set<string> | null;
   /** The number of parts of the sequence, once one of them has stated it. */
   readonly count: number | null;
   /** How long it has waited for missing media. */
   readonly waitedMs: number;
   /** How long a process has worked on it. */
   readonly openMs: number;
+  /** Whether somebody was told that it takes long. */
+  readonly isTold: boolean;
   /** Its package, if it is placed. */
   readonly placed: PlacedPackage | null;
 }
@@ -109,16 +123,23 @@ export interface OpenJob {
    * because thousands of jobs may wait.
    */
   unsaved: Map<string, StoredItem> | null;
+  /**
+   * The slots of media of messages that could not be staged: until they are, no worker without this spool may take the job over. Null if
+   * there are none.
+   */
+  unstaged: Set<string> | null;
   /** The number of parts of the sequence, once one of them has stated it. */
   count: number | null;
   /** How long it has waited for missing media. */
   waitedMs: number;
+  /** Whether somebody was told that it takes long. */
+  isTold: boolean;
   /** Its package. */
   placed: PlacedPackage | null;
 }
 
 /** An open job as an earlier process has left it. */
-export function resumed(job: StoredJob): OpenJob {
+function resumed(job: StoredJob): OpenJob {
   const { openMs, intent, ...rest } = job;
   return {
     ...rest,
@@ -161,6 +182,13 @@ export function textBytesOf({ measurement, raw, keep }: Intent): number {
   return 2 * characters + 1_000;
 }
 
+/** The spool that alone has a medium. */
+export interface Spool {
+  readonly id: string;
+  /** The name of its computer, for people. */
+  readonly host: string;
+}
+
 /** A job that accepts no further media. */
 export interface SealedJob {
   readonly items: Map<string, StoredItem>;
@@ -182,40 +210,49 @@ export class JobTable {
   readonly #database: Database;
   readonly #own: OwnJobs;
   readonly #now: () => Date;
+  readonly #steady: () => SteadyTime | null;
 
   /** `worker`: the id of the worker that accepts the jobs, or has taken them over. */
-  constructor(database: Database, worker: string, now: () => Date = () => new Date()) {
+  constructor(database: Database, worker: string, now?: () => Date) {
     this.#database = database;
-    this.#own = new OwnJobs(database, worker, now);
-    this.#now = now;
+    this.#now = now ?? (() => new Date());
+    this.#own = new OwnJobs(database, worker, this.#now);
+    this.#steady = now === undefined ? steadyTime : () => null;
   }
 
   /**
    * Accepts a job with its first media. Once this has resolved, the job will be finished, whatever happens; the
-   * webhook's records of its transaction count as handled.
+   * webhook's records of its transaction count as handled. `spool`: that of its media, if it alone has them.
    */
-  async accept(job: Pick<StoredJob, "id" | "node" | "key" | "intent" | "items">): Promise<Date> {
+  async accept(
+    job: Pick<StoredJob, "id" | "node" | "key" | "intent" | "items">,
+    spool: Spool | null = null,
+  ): Promise<Date> {
     const at = this.#now();
+    const steady = this.#steady();
     const intent = JSON.stringify(job.intent);
     const { transactionId } = job.intent;
     await this.#database.transaction([
       {
         sql: `INSERT INTO jobs
-            (job_id, node_id, job_key, state, accepted_at, changed_at, transaction_id, intent, intent_sha256, worker_id)
-          VALUES (?, ?, ?, 'accepted', ?, ?, ?, ?, ?, ?)`,
+            (job_id, node_id, job_key, state, accepted_at, changed_at, steady_clock, accepted_steady_ms, transaction_id, intent,
+              intent_sha256, worker_id)
+          VALUES (?, ?, ?, 'accepted', ?, ?, ?, ?, ?, ?, ?, ?)`,
         values: [
           job.id,
           job.node,
           job.key,
           at.toISOString(),
           at.toISOString(),
+          steady?.clock ?? null,
+          steady?.ms ?? null,
           transactionId,
           intent,
           sha256Of(intent),
           this.#own.worker,
         ],
       },
-      ...[...job.items].map(([slot, item]) => insertItem(this.#own.values(job.id), slot, item)),
+      ...[...job.items].map(([slot, item]) => insertItem(this.#own.values(job.id), slot, item, spool)),
       ...(transactionId === null ? [] : [markHandled(transactionId, job, at)]),
       ...noteMeasurement(job, at),
     ]);
@@ -261,15 +298,37 @@ export class JobTable {
 
   /**
    * Adds stored media, all or none; from then on the job is collecting. Returns false if the job accepts none any more;
-   * then they are not part of it.
+   * then they are not part of it. `spool`: see `accept`.
    */
-  async addItems(id: string, items: ReadonlyMap<string, StoredItem>): Promise<boolean> {
+  async addItems(
+    id: string,
+    items: ReadonlyMap<string, StoredItem>,
+    spool: Spool | null = null,
+  ): Promise<boolean> {
     const [, ...added] = await this.#database.transaction([
       this.#own.beginCollecting(id),
-      ...[...items].map(([slot, item]) => insertItem(this.#own.values(id), slot, item)),
+      ...[...items].map(([slot, item]) => insertItem(this.#own.values(id), slot, item, spool)),
     ]);
     const refused = added.find((rows) => rows.length === 0);
     return refused === undefined || (await this.#own.isChanged(id, refused));
+  }
+
+  /** Rejects with ERR_CANCELLED (`cancelledTaken`) if another worker has the job, and with ERR_STORE. */
+  async demandOwn(id: string): Promise<void> {
+    await this.#own.isChanged(id, []);
+  }
+
+  /** Notes that every worker gets at these media now. */
+  async noteStaged(id: string, slots: readonly string[]): Promise<void> {
+    const which = oneOf("slot", slots);
+    const [staged = []] = await this.#database.transaction([
+      {
+        sql: `UPDATE job_media SET spool_id = NULL, spool_host = NULL
+          WHERE job_id IN (SELECT job_id FROM jobs WHERE ${ofWorker}) AND ${which.sql} RETURNING slot`,
+        values: [...this.#own.values(id), ...which.values],
+      },
+    ]);
+    await this.#own.isChanged(id, staged);
   }
 
   /**
@@ -279,7 +338,7 @@ export class JobTable {
   async lose(id: string, slot: string): Promise<void> {
     await this.#database.transaction([
       {
-        sql: `UPDATE job_media SET sha256 = ? WHERE job_id IN (SELECT job_id FROM jobs WHERE ${ofWorker}) AND slot = ?`,
+        sql: `UPDATE job_media SET sha256 = ?, spool_id = NULL, spool_host = NULL WHERE job_id IN (SELECT job_id FROM jobs WHERE ${ofWorker}) AND slot = ?`,
         values: [lostSha256, ...this.#own.values(id), slot],
       },
     ]);
@@ -311,9 +370,14 @@ export class JobTable {
     ]);
   }
 
-  /** Marks a job as collecting, if it is still `accepted`. */
-  async beginCollecting(id: string): Promise<void> {
-    await this.#database.transaction([this.#own.beginCollecting(id)]);
+  /** Notes that somebody was told that a job takes long. */
+  async setTold(id: string): Promise<void> {
+    await this.#database.transaction([
+      {
+        sql: `UPDATE jobs SET told_at = ? WHERE ${ofWorker}`,
+        values: [this.#now().toISOString(), ...this.#own.values(id)],
+      },
+    ]);
   }
 
   /** Returns a job to collecting: its package could not be placed, or was deleted. */
@@ -409,7 +473,7 @@ export class JobTable {
    */
   async reported(id: string, leaves: boolean): Promise<void> {
     const remove: Statement = {
-      sql: `DELETE FROM jobs WHERE ${ofWorker} AND state = 'archived' AND ${isIndexed} RETURNING job_id`,
+      sql: `DELETE FROM jobs WHERE ${ofWorker} AND state = 'archived' AND ${isIndexed} RETURNING job_id ${mayWait}`,
       values: this.#own.values(id),
     };
     await this.#own.moveTo(id, "reported", {}, leaves ? [remove] : []);
@@ -437,7 +501,6 @@ export class JobTable {
 const mostRemoved = 50;
 /** For how long the row of a job stays whose package is in the index. */
 const keepIndexedDays = 1;
-const dayMs = 24 * 3_600_000;
 
 /** A failed job with media that were nowhere else. */
 const keepsMedia = `state = 'failed' AND EXISTS
@@ -460,23 +523,13 @@ export class EarlierJobs {
 
   /** Reads all jobs of this worker to be resumed after a restart, the oldest first. */
   async unfinished(): Promise<TakenJobs> {
-    const [, rows = [], media = []] = await this.#database.transaction([
+    const [rows = []] = await this.#database.transaction([
       {
-        // Earlier versions had one worker.
-        sql: `UPDATE jobs SET worker_id = ? WHERE worker_id IS NULL AND ${isOpen}`,
-        values: [this.#worker],
-      },
-      {
-        sql: `SELECT * FROM jobs WHERE worker_id = ? AND ${isOpen} ORDER BY accepted_at, job_id`,
-        values: [this.#worker],
-      },
-      {
-        sql: `SELECT * FROM job_media WHERE job_id IN
-          (SELECT job_id FROM jobs WHERE worker_id = ? AND ${isOpen}) ORDER BY added_order`,
+        sql: `SELECT ${shortColumns} FROM jobs WHERE worker_id = ? AND ${isOpen} ORDER BY accepted_at, job_id`,
         values: [this.#worker],
       },
     ]);
-    return readWithMedia(rows, media);
+    return await readJobs(this.#database, rows);
   }
 
   /**
@@ -531,7 +584,8 @@ export class EarlierJobs {
    * tidied up.
    */
   async removeEnded(days: number, save: SaveMedia = async () => true): Promise<boolean> {
-    const daysAgo = (count: number): string => new Date(this.#now().getTime() - count * dayMs).toISOString();
+    const now = await timeToRemove(this.#database, this.#now());
+    const daysAgo = (count: number): string => new Date(now.getTime() - count * dayMs).toISOString();
     const before = daysAgo(days);
     const remove = (state: "failed" | "reported", which: string, values: readonly SqlValue[]): Statement => ({
       sql: `DELETE FROM jobs WHERE job_id IN
@@ -539,22 +593,18 @@ export class EarlierJobs {
         RETURNING job_id`,
       values: [...values, mostRemoved],
     });
-    const [reported = [], others = [], , failed = [], media = []] = await this.#database.transaction([
+    const [reported = [], others = [], , failed = []] = await this.#database.transaction([
       remove("reported", `changed_at < ? AND (changed_at < ? OR ${isIndexed})`, [
         daysAgo(keepIndexedDays),
         before,
       ]),
       remove("failed", `changed_at < ? AND NOT (${keepsMedia})`, [before]),
-      removeOldMeasurements(this.#now()),
+      removeOldMeasurements(now),
       { sql: `SELECT job_id ${oldFailed}`, values: [before, mostRemoved] },
-      {
-        sql: `SELECT * FROM job_media WHERE job_id IN (SELECT job_id ${oldFailed}) ORDER BY added_order`,
-        values: [before, mostRemoved],
-      },
     ]);
-    const rows = byJob(media);
+    const rows = await mediaOf(this.#database, failed.map(idOf));
     const saved: string[] = [];
-    for (const id of failed.map((row) => String(row["job_id"]))) {
+    for (const id of failed.map(idOf)) {
       const items = [...readItems(rows.get(id) ?? []).values()];
       const onlyThere = items.filter(({ source }) => source !== "cloud");
       if (await save(id, onlyThere)) {
@@ -589,7 +639,26 @@ export interface TakenOver {
   readonly mayHaveMore: boolean;
   /** Ids of jobs whose row in the database is not what was written. */
   readonly damagedJobs: readonly string[];
+  /** Jobs that wait for their computer; see `TakenJobs.elsewhere`. */
+  readonly elsewhere: readonly PinnedElsewhere[];
 }
+
+/** Jobs of a worker that has stopped, which no worker of another computer can finish. */
+export interface PinnedElsewhere {
+  /** The computer whose spool alone has media of theirs. */
+  readonly host: string;
+  readonly count: number;
+}
+
+/** The spool of this worker. Nothing is in it if none is given. */
+export interface OwnSpool {
+  /** The IDs of the spool; several if processes have begun to use it at the same moment. */
+  spoolIds(): Promise<readonly string[]>;
+  /** Whether a job has a folder in it. */
+  hasFolder(jobId: string): Promise<boolean>;
+}
+
+const noSpool: OwnSpool = { spoolIds: async () => [], hasFolder: async () => false };
 
 /** The worker of a job that its worker has given back. */
 const nobody = "";
@@ -613,12 +682,21 @@ export class AbandonedJobs {
   #lookedAtMs = performance.now();
   #turn: Promise<unknown> = Promise.resolve();
   #othersAtMs = Number.NEGATIVE_INFINITY;
+  /** What was said last of jobs that wait for their computers. */
+  #saidElsewhere = "[]";
+  readonly #spool: OwnSpool;
 
   /** `isKnown`: whether this process has a job already. */
-  constructor(database: Database, worker: string, isKnown: (id: string) => boolean = () => true) {
+  constructor(
+    database: Database,
+    worker: string,
+    isKnown: (id: string) => boolean = () => true,
+    spool: OwnSpool = noSpool,
+  ) {
     this.#database = database;
     this.#worker = worker;
     this.#isKnown = isKnown;
+    this.#spool = spool;
   }
 
   /** Takes over jobs of a node, and from time to time those of nodes that are gone; no more than `most`. */
@@ -636,7 +714,7 @@ export class AbandonedJobs {
       const { mine, others } = await this.#findUnknown(node, isMine);
       this.#mayHaveMore = mine.length > 0 || others > 0;
       if (mine.length > 0) {
-        return await this.#read(mine.slice(0, most));
+        return await readJobs(this.#database, mine.slice(0, most));
       }
     }
     const own = await this.#take({ sql: "node_id = ?", values: [node] }, most);
@@ -646,7 +724,8 @@ export class AbandonedJobs {
     this.#othersAtMs = performance.now();
     await this.#database.transaction([forgetIdleWorkers()]);
     const others = await this.#findOthers(node, isMine, most);
-    return others.length === 0 ? own : await this.#take(oneOf("job_id", others), most);
+    const taken = others.length === 0 ? own : await this.#take(oneOf("job_id", others), most);
+    return { ...taken, elsewhere: await this.#findElsewhere() };
   }
 
   /** Gives back jobs of this worker, or all of them: another one takes them at once. */
@@ -662,30 +741,69 @@ export class AbandonedJobs {
 
   async #take(which: Condition, most: number): Promise<TakenJobs> {
     const ended = endedWorkers(0);
+    const here = await this.#pinnedHere(ended, which, most);
     const mayHaveMore = this.#mayHaveMore;
     this.#mayHaveMore = true;
     const [rows = []] = await this.#database.transaction([
       {
         sql: `UPDATE jobs SET worker_id = ? WHERE job_id IN
           (SELECT job_id FROM jobs WHERE worker_id IN (${ended.sql} UNION ALL SELECT '${nobody}') AND ${which.sql}
-            AND ${isOpen} LIMIT ? ${skipLocked}) RETURNING *`,
-        values: [this.#worker, ...ended.values, ...which.values, most],
+            AND ${isOpen} AND ${here.sql} LIMIT ? ${skipLocked}) RETURNING ${shortColumns}`,
+        values: [this.#worker, ...ended.values, ...which.values, ...here.values, most],
       },
     ]);
-    const taken = await this.#read(rows);
+    const taken = await readJobs(this.#database, rows);
     this.#mayHaveMore = mayHaveMore;
     return taken;
   }
 
-  async #read(rows: readonly Row[]): Promise<TakenJobs> {
-    if (rows.length === 0) {
-      return { jobs: [], damaged: [] };
+  /**
+   * The condition for jobs of which this worker can get at all media: they are in no spool alone, or in its own. A computer whose disk is
+   * a copy of another one has the same IDs, and not the folders.
+   */
+  async #pinnedHere(ended: Condition, which: Condition, most: number): Promise<Condition> {
+    const ids = await this.#spool.spoolIds();
+    const own = oneOf("spool_id", ids);
+    const [rows = []] =
+      ids.length === 0
+        ? []
+        : await this.#database.transaction([
+            {
+              sql: `SELECT DISTINCT job_id FROM job_media WHERE spool_id IS NOT NULL AND ${own.sql} AND job_id IN
+                (SELECT job_id FROM jobs WHERE worker_id IN (${ended.sql} UNION ALL SELECT '${nobody}') AND ${which.sql}
+                  AND ${isOpen}) LIMIT ?`,
+              values: [...own.values, ...ended.values, ...which.values, most],
+            },
+          ]);
+    const found: string[] = [];
+    for (const id of rows.map(idOf)) {
+      if (await this.#spool.hasFolder(id)) {
+        found.push(id);
+      }
     }
-    const ids = oneOf("job_id", rows.map(idOf));
-    const [media = []] = await this.#database.transaction([
-      { sql: `SELECT * FROM job_media WHERE ${ids.sql} ORDER BY added_order`, values: ids.values },
+    const here = oneOf("job_id", found);
+    return { sql: `(NOT (${isPinned}) OR ${here.sql})`, values: here.values };
+  }
+
+  /**
+   * Finds jobs that wait for their computers, once so much time has passed that these do not seem to come back by themselves. None if they
+   * are those that were returned before.
+   */
+  async #findElsewhere(): Promise<readonly PinnedElsewhere[]> {
+    const ended = endedWorkers(othersAfterSeconds);
+    const [rows = []] = await this.#database.transaction([
+      {
+        sql: `SELECT spool_host, count(DISTINCT job_id) AS count FROM job_media WHERE spool_id IS NOT NULL AND job_id IN
+          (SELECT job_id FROM jobs WHERE worker_id IN (${ended.sql} UNION ALL SELECT '${nobody}') AND ${isOpen})
+          GROUP BY spool_host ORDER BY spool_host`,
+        values: ended.values,
+      },
     ]);
-    return readWithMedia(rows, media);
+    const found = rows.map((row) => ({ host: String(row["spool_host"]), count: Number(row["count"]) }));
+    const said = JSON.stringify(found);
+    const isSaid = said === this.#saidElsewhere;
+    this.#saidElsewhere = said;
+    return isSaid ? [] : found;
   }
 
   /** Finds jobs that this worker has by a transaction whose answer was lost, as far as this node has them. */
@@ -707,11 +825,11 @@ export class AbandonedJobs {
     // One that has ended before the answer arrived is unknown by now, and not open any more.
     const [unknown = []] = await this.#database.transaction([
       {
-        sql: `SELECT * FROM jobs WHERE ${own.sql} AND ${ids.sql} ORDER BY job_id`,
+        sql: `SELECT ${shortColumns} FROM jobs WHERE ${own.sql} AND ${ids.sql} ORDER BY job_id`,
         values: [...own.values, ...ids.values],
       },
     ]);
-    const jobs = readWithMedia(unknown, []).jobs.map(resumed);
+    const { jobs } = await readRows(this.#database, unknown);
     const mine = new Set(jobs.filter((job) => job.node === node || isMine(job)).map(({ id }) => id));
     return { mine: unknown.filter((row) => mine.has(idOf(row))), others: jobs.length - mine.size };
   }
@@ -722,22 +840,18 @@ export class AbandonedJobs {
    */
   async #findOthers(node: string, isMine: Taker["isMine"], most: number): Promise<string[]> {
     const ended = endedWorkers(othersAfterSeconds);
+    const here = await this.#pinnedHere(ended, { sql: "node_id <> ?", values: [node] }, most);
     const found: string[] = [];
     for (let after = ""; found.length < most;) {
       const [rows = []] = await this.#database.transaction([
         {
-          sql: `SELECT * FROM jobs WHERE worker_id IN (${ended.sql} UNION ALL SELECT '${nobody}') AND node_id <> ?
-            AND ${isOpen} AND job_id > ? ORDER BY job_id LIMIT ?`,
-          values: [...ended.values, node, after, pageRows],
+          sql: `SELECT ${shortColumns} FROM jobs WHERE worker_id IN (${ended.sql} UNION ALL SELECT '${nobody}') AND node_id <> ?
+            AND ${isOpen} AND ${here.sql} AND job_id > ? ORDER BY job_id LIMIT ?`,
+          values: [...ended.values, node, ...here.values, after, pageRows],
         },
       ]);
-      const { jobs } = readWithMedia(rows, []);
-      found.push(
-        ...jobs
-          .map(resumed)
-          .filter(isMine)
-          .map(({ id }) => id),
-      );
+      const { jobs } = await readRows(this.#database, rows);
+      found.push(...jobs.filter(isMine).map(({ id }) => id));
       if (rows.length < pageRows) {
         break;
       }
@@ -754,16 +868,17 @@ function idOf(row: Row): string {
 /**
  * Inserts a medium only while the job accepts some: a later one must never get into a package that is being sealed.
  */
-function insertItem(job: OwnJob, slot: string, item: StoredItem): Statement {
+function insertItem(job: OwnJob, slot: string, item: StoredItem, spool: Spool | null): Statement {
   return {
     sql: `INSERT INTO job_media (job_id, slot, path, source, content_id, description, content_type_announced,
-        content_type_found, bytes, sha256, url)
-      SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? WHERE EXISTS
+        content_type_found, bytes, sha256, url, spool_id, spool_host)
+      SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? WHERE EXISTS
         (SELECT 1 FROM jobs WHERE ${ofWorker} AND state IN (${listOf(openToParts)}))
       ON CONFLICT (job_id, slot) DO UPDATE SET path = excluded.path, source = excluded.source,
         content_id = excluded.content_id, description = excluded.description,
         content_type_announced = excluded.content_type_announced, content_type_found = excluded.content_type_found,
-        bytes = excluded.bytes, sha256 = excluded.sha256, url = excluded.url
+        bytes = excluded.bytes, sha256 = excluded.sha256, url = excluded.url,
+        spool_id = excluded.spool_id, spool_host = excluded.spool_host
       RETURNING slot`,
     values: [
       job[0],
@@ -777,6 +892,8 @@ function insertItem(job: OwnJob, slot: string, item: StoredItem): Statement {
       item.bytes,
       item.sha256,
       item.url,
+      spool?.id ?? null,
+      spool?.host ?? null,
       ...job,
     ],
   };
@@ -801,40 +918,80 @@ function readJob(row: Row, media: readonly Row[]): StoredJob | string {
     transactionId: textOf(row["transaction_id"]),
     items: readItems(media),
     lost: readLost(media),
+    unstaged: readUnstaged(media),
     count: row["part_count"] === null ? null : Number(row["part_count"]),
     waitedMs: Number(row["waited_ms"]),
     openMs: Number(row["open_ms"]),
+    isTold: textOf(row["told_at"] ?? null) !== null,
     placed: path === null || manifest === null ? null : { path, sha256: manifest },
   };
 }
 
 /** Jobs that this worker continues with. */
 export interface TakenJobs {
-  readonly jobs: readonly StoredJob[];
+  readonly jobs: readonly OpenJob[];
   /** Ids of jobs whose row is not what was written. They stay as they are, with their files. */
   readonly damaged: readonly string[];
+  /** Jobs that this worker cannot take because their media are on another computer that has stopped; only what is new of them. */
+  readonly elsewhere: readonly PinnedElsewhere[];
 }
 
-/** Reads jobs with their media, in the order in which they were accepted. */
-function readWithMedia(rows: readonly Row[], media: readonly Row[]): TakenJobs {
-  const items = byJob(media);
-  const read = rows.map((row) => readJob(row, items.get(String(row["job_id"])) ?? []));
-  return {
-    jobs: read
-      .filter((one) => typeof one !== "string")
-      .sort((one, other) => one.acceptedAt.getTime() - other.acceptedAt.getTime()),
-    damaged: read.filter((one) => typeof one === "string"),
-  };
+/** What is read of the rows of many jobs: their long texts follow. */
+const shortColumns = `job_id, node_id, state, job_key, accepted_at, transaction_id, part_count, waited_ms, open_ms, told_at, location,
+  manifest_sha256, ${lengthOf(intents)}`;
+
+/** Reads the jobs of rows with their media, in the order in which they were accepted. */
+async function readJobs(database: Pick<Database, "transaction">, rows: readonly Row[]): Promise<TakenJobs> {
+  return await readRows(database, rows, await mediaOf(database, rows.map(idOf)));
 }
 
-/** The rows of each job, in their order. */
-function byJob(media: readonly Row[]): ReadonlyMap<string, readonly Row[]> {
+/** The same without reading their media. Memory has the long texts of a few at a time. */
+async function readRows(
+  database: Pick<Database, "transaction">,
+  rows: readonly Row[],
+  media: ReadonlyMap<string, readonly Row[]> = new Map(),
+): Promise<TakenJobs> {
+  const jobs: OpenJob[] = [];
+  const damaged: string[] = [];
+  for await (const row of withTexts(database, intents, rows)) {
+    const job = readJob(row, media.get(idOf(row)) ?? []);
+    if (typeof job === "string") {
+      damaged.push(job);
+    } else {
+      jobs.push(resumed(job));
+    }
+  }
+  jobs.sort((one, other) => one.acceptedAt.getTime() - other.acceptedAt.getTime());
+  return { jobs, damaged, elsewhere: [] };
+}
+
+/** How many rows of media are read at once, and of how many jobs: a job may have 10,000, with texts of 10,000 characters. */
+const mediaRows = 500;
+const mediaJobs = 100;
+
+/** The rows of the media of each job, in their order. */
+async function mediaOf(
+  database: Pick<Database, "transaction">,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, readonly Row[]>> {
   const found = new Map<string, Row[]>();
-  for (const row of media) {
-    const id = String(row["job_id"]);
-    const rows = found.get(id) ?? [];
-    rows.push(row);
-    found.set(id, rows);
+  for (let first = 0; first < ids.length; first += mediaJobs) {
+    const these = oneOf("job_id", ids.slice(first, first + mediaJobs));
+    let page: readonly Row[] = [];
+    do {
+      const after = page.at(-1)?.["added_order"] ?? 0;
+      [page = []] = await database.transaction([
+        {
+          sql: `SELECT * FROM job_media WHERE ${these.sql} AND added_order > ? ORDER BY added_order LIMIT ?`,
+          values: [...these.values, after, mediaRows],
+        },
+      ]);
+      for (const row of page) {
+        const rows = found.get(idOf(row)) ?? [];
+        rows.push(row);
+        found.set(idOf(row), rows);
+      }
+    } while (page.length === mediaRows);
   }
   return found;
 }
@@ -846,6 +1003,11 @@ function readItems(media: readonly Row[]): Map<string, StoredItem> {
 
 function readLost(media: readonly Row[]): Map<string, StoredItem> {
   return bySlot(media.filter(isLost));
+}
+
+function readUnstaged(media: readonly Row[]): Set<string> | null {
+  const pinned = media.filter((row) => textOf(row["spool_id"]) !== null);
+  return pinned.length === 0 ? null : new Set(pinned.map((row) => String(row["slot"])));
 }
 
 function isLost(row: Row): boolean {

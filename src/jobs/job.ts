@@ -1,7 +1,7 @@
 /** The work on one job: it collects media and seals a package, pauses and tries again, until it is archived or cannot succeed. */
 import { diskFacts } from "../vault/archive-disk.ts";
 import { asksCloud } from "../vault/packages/intent.ts";
-import type { FoundPackage } from "../vault/place/package-place.ts";
+import type { FoundPackage } from "../vault/vault.ts";
 import { DimensionerError, isDimensionerError, type ErrorCode } from "../errors/dimensioner-error.ts";
 import { phrase, type Problem } from "../errors/interpolation.ts";
 import { isTaken, isUnknown } from "../database/own-jobs.ts";
@@ -10,8 +10,10 @@ import {
   collectDevice,
   downloadMedia,
   findPackages,
+  findStaged,
   findTransaction,
   findUnnoted,
+  isOfPackages,
   isToCollect,
   isToDownload,
   listMedia,
@@ -19,6 +21,7 @@ import {
   noteStoredBefore,
   noteWaiting,
   removeStrays,
+  stagePinned,
   type CollectingJob,
   type DeviceSource,
   type JobStore,
@@ -175,12 +178,18 @@ export class RunningJob implements CollectingJob, Waiting {
   readonly #firstTry = new Moment();
   /** Until it is certain which of its media are as they were stored, or until it ends. */
   readonly #unchecked = new Moment();
+  /** Whether it is known what other workers have stored of it: only with the packages, which may be away. */
+  #knowsStaged = false;
+  /** The slots of media that are not on this disk, and may be with the packages. */
+  #elsewhere: readonly string[] = [];
   /** Ends what it waits for: its turn, or its pause. */
   #resume: (() => void) | undefined;
   /** Why it pauses; undefined while it does not. */
   #pause: "failure" | "missing" | "settling" | undefined;
   #pausedAtMs = 0;
   #pauseMs = 0;
+  /** When it is complete if nothing new comes; only while it pauses for that. */
+  #settledAtMs = 0;
   #timer: NodeJS.Timeout | undefined;
   /** Whether something has arrived since the last round began. */
   #hasNews = false;
@@ -211,6 +220,7 @@ export class RunningJob implements CollectingJob, Waiting {
     this.#isTakenOver = accepted === undefined;
     if (!job.isResumed) {
       this.#unchecked.come();
+      this.#knowsStaged = true;
     }
     // Its message may have ended without it.
     this.#end.promise.catch(ignore);
@@ -240,9 +250,21 @@ export class RunningJob implements CollectingJob, Waiting {
     return this.#unchecked.promise;
   }
 
-  /** Whether its package is only held up on its way to where the packages are. */
+  /** Whether its package, or media that nobody else has, are held up on their way to where the packages are. */
   get isUndelivered(): boolean {
-    return this.state === "trouble" && (this.#isCollected || this.job.state === "sealing");
+    const { state, unstaged } = this.job;
+    return this.state === "trouble" && (this.#isCollected || state === "sealing" || unstaged !== null);
+  }
+
+  /** Whether it waits for the cloud to report its measurement, and has not been told of its transaction. */
+  get awaitsRecord(): boolean {
+    const { intent, transactionId } = this.job;
+    return this.state === "waiting" && transactionId === null && asksCloud(intent);
+  }
+
+  /** How long it still waits for something new before it is complete; Infinity if it does not. */
+  get settlesInMs(): number {
+    return this.#pause === "settling" ? Math.max(0, this.#settledAtMs - performance.now()) : Infinity;
   }
 
   /** Aborts when the job is stopped, with the reason. It exists only while it is used, because it takes more memory than the job. */
@@ -380,8 +402,18 @@ export class RunningJob implements CollectingJob, Waiting {
                 await this.#ask(node.downloading, () => downloadMedia(this, node.cloud(job)));
               }
             }
+            if (job.unstaged !== null) {
+              await this.#turn(node.sealing);
+              const { failure } = seen;
+              seen.failure = undefined;
+              // What only this computer has waits for as long as it takes, whatever else fails.
+              if (await this.#ask(node.sealing, () => stagePinned(this))) {
+                seen.failure = failure;
+              }
+            }
             if (seen.away !== undefined) {
               await findPackages(this, node.onDamaged);
+              await this.#findStaged();
             }
             const pause = this.#pauseForMissing();
             if (pause === null) {
@@ -439,9 +471,11 @@ export class RunningJob implements CollectingJob, Waiting {
     }
     const isNew = !this.#firstTry.hasCome && !this.#isTakenOver;
     if (isUnchecked) {
-      await checkItems(this);
+      this.#elsewhere = await checkItems(this);
       await findUnnoted(this);
-      this.#unchecked.come();
+      if (this.#elsewhere.length === 0) {
+        this.#unchecked.come();
+      }
     }
     await store.work.make(job.id);
     if (!isNew) {
@@ -451,12 +485,35 @@ export class RunningJob implements CollectingJob, Waiting {
     if (seen.packages === undefined || !isNew) {
       await findPackages(this, node.onDamaged);
     }
+    await this.#findStaged();
     const search = asksCloud(job.intent) && job.transactionId === null ? searchOf(job) : null;
     if (search !== null) {
       this.#endWatch();
       this.#stopWatching = store.finder.watch(search.local, () => this.wake());
     }
     return undefined;
+  }
+
+  /** While the packages are away, the job goes on without it: what it collects meanwhile is the same. */
+  async #findStaged(): Promise<void> {
+    if (this.#knowsStaged || this.seen.away !== undefined) {
+      return;
+    }
+    try {
+      await findStaged(this, this.#elsewhere);
+    } catch (error) {
+      if (!isOfPackages(error)) {
+        throw error;
+      }
+      this.seen.away = error;
+      return;
+    }
+    this.#elsewhere = [];
+    this.#knowsStaged = true;
+    this.#unchecked.come();
+    if (this.job.unnoted.size > 0) {
+      await noteStoredBefore(this);
+    }
   }
 
   /**
@@ -476,14 +533,15 @@ export class RunningJob implements CollectingJob, Waiting {
     const leftToWaitMs = Math.max(0, job.intent.waitMs - job.waitedMs, seen.notFound?.settlesInMs ?? 0);
     const leftMs = isMissing ? leftToWaitMs : leftToSettleMs(seen);
     const isOver = isMissing && (leftMs === 0 || !canGrow(seen, missing));
-    if (isOver && seen.away !== undefined) {
-      // What is missing may be in a package that cannot be read now.
+    const mayEnd = isOver || leftMs === 0;
+    if (seen.away !== undefined && (isOver || (mayEnd && !this.#knowsStaged))) {
+      // What is missing may be in a package that cannot be read now, and what other workers have stored cannot be fetched.
       throw seen.away;
     }
     if (isOver) {
       this.#refuseIncomplete(missing);
     }
-    if (isOver || leftMs === 0) {
+    if (mayEnd) {
       this.#endWait();
       return null;
     }
@@ -506,8 +564,10 @@ export class RunningJob implements CollectingJob, Waiting {
   #pauseAfterFailure(error: unknown): number | null {
     const { job, store, node } = this;
     const { intent, sinceMs } = job;
-    // What is whole waits for its folder or bucket for as long as it takes.
-    const isWaiting = (this.#isCollected || job.state === "sealing") && isOfPackages(error);
+    // What is whole, or on this disk and only to be brought to other workers, or with the packages, waits for its folder or bucket for as long as it takes.
+    const isStored = job.unnoted.size > 0 || this.#elsewhere.length > 0;
+    const isHere = this.#isCollected || job.state === "sealing" || isStored;
+    const isWaiting = (isHere && isOfPackages(error)) || job.unstaged !== null;
     const hasNoEnd = intent.giveUpMs === 0 || isWaiting;
     const leftMs = hasNoEnd ? Infinity : sinceMs + intent.giveUpMs - performance.now();
     if (!isRetryableJob(error) || leftMs <= 0) {
@@ -622,6 +682,7 @@ export class RunningJob implements CollectingJob, Waiting {
     this.#pause = why;
     this.#pauseMs = ms;
     this.#pausedAtMs = performance.now();
+    this.#settledAtMs = why === "settling" ? this.#pausedAtMs + leftToSettleMs(this.seen) : 0;
     this.#firstTry.come();
     noteWaiting(this);
     this.#setState(why === "failure" ? "trouble" : "waiting");
@@ -727,8 +788,8 @@ class Moment {
 }
 
 /** Where the media of a job are kept that fails, for people. */
-export function asideOf({ aside, work }: JobStore, { id }: OpenJob): string {
-  return aside?.addressOf(id) ?? work.asidePath(id);
+export function asideOf({ staged, work }: JobStore, { id }: OpenJob): string {
+  return staged?.asideOf(id) ?? work.asidePath(id);
 }
 
 /** Notes how long a job has waited and been open, so that a restart restarts neither time. Not waited for. */
@@ -743,11 +804,6 @@ const notOfTheMedia: ReadonlySet<ErrorCode> = new Set([
   "ERR_NOT_FOUND",
   "ERR_CANCELLED",
 ]);
-
-/** Whether it is the folder or the bucket of the packages that fails, and not the database. */
-function isOfPackages(error: unknown): boolean {
-  return isDimensionerError(error) && (error.code === "ERR_FILE" || error.sentence.startsWith("bucket"));
-}
 
 /**
  * Whether a failure can disappear without another message: a connection, a token or a disk may come back. Such a job
@@ -775,10 +831,15 @@ export function isRetryableJob(error: unknown): boolean {
     case "ERR_STORE":
       return error.sentence !== "jobDamaged" && !isUnknown(error);
     case "ERR_HTTP":
-      return error.details.retryable || error.sentence === "redirect" || error.details.statusCode === 403;
+      return error.details.retryable || isOnTheWay(error.details.statusCode);
     case "ERR_FILE":
       return error.sentence !== "fileExists" && error.sentence !== "fileOutside";
     default:
       return false;
   }
+}
+
+/** The sign-in page of a network answers with a redirect or forbids, and a cache on the way with 304: both pass. */
+function isOnTheWay(statusCode = 0): boolean {
+  return statusCode === 403 || (statusCode >= 300 && statusCode < 400);
 }

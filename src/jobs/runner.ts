@@ -5,11 +5,11 @@ import { diskFacts } from "../vault/archive-disk.ts";
 import type { Intent, IntentFacts, IntentTexts, StoredItem } from "../vault/packages/intent.ts";
 import type { Expected, LeftOut } from "../vault/packages/manifest.ts";
 import { answerOf, isOtherAnswer, keysOfJob, type Answer } from "../vault/packages/package-keys.ts";
-import type { FoundPackage } from "../vault/place/package-place.ts";
-import { DimensionerError } from "../errors/dimensioner-error.ts";
+import type { FoundPackage } from "../vault/vault.ts";
+import { DimensionerError, isDimensionerError } from "../errors/dimensioner-error.ts";
 import { unlessAborted } from "../media/disk.ts";
 import { isTaken, isUnknown } from "../database/own-jobs.ts";
-import { settledWithin } from "../time/settled-within.ts";
+import { settledWithin } from "../time/after-limit.ts";
 import type { Archive } from "./archive.ts";
 import { addItems, namesInUse } from "./collect.ts";
 import {
@@ -18,13 +18,14 @@ import {
   includesAll,
   isNotLookedFor,
   isSatisfied,
+  lackVideoOf,
   otherParcelsVideo,
   withRecording,
 } from "./completeness.ts";
 import { storeGivenMedia, type GivenMedium } from "./intake.ts";
 import { JobNode, RunningJob, type Job, type Sequence } from "./job.ts";
 import { positionOf, type OpenJob } from "./job-rows.ts";
-import { bringsAnswer, type Archived } from "./seal.ts";
+import { bringsAnswer, type Archived, type Sealing } from "./seal.ts";
 import { KeyTurns } from "./semaphore.ts";
 
 /** Options for the jobs of a node; the optional ones have defaults. */
@@ -40,12 +41,21 @@ export interface RunnerOptions
   readonly onChange?: (running: RunningJob) => void;
   /** Called with a warning about something that needs attention, although the job continues. */
   readonly onWarning?: (warning: ArchiveWarning) => void;
+  /** Called with the jobs of each other node that are resumed. */
+  readonly onTaken?: (taken: TakenJobs) => void;
 }
 
 /** A warning about an existing package, or about media that are kept although their job has ended in an error. */
 export type ArchiveWarning =
   | { readonly warning: "damagedPackage" | "keptAside"; readonly values: { readonly path: string } }
   | { readonly warning: "otherMeasurement"; readonly values: { readonly id: string } };
+
+/** Jobs of another node with which this one continues. */
+export interface TakenJobs {
+  /** The ID of the other node. */
+  readonly node: string;
+  readonly count: number;
+}
 
 /** The position of a message in its sequence. */
 export interface Part {
@@ -76,6 +86,7 @@ export class JobRunner {
   readonly #node: JobNode;
   readonly #outputFolders: () => Promise<readonly string[]>;
   readonly #onWarning: (warning: ArchiveWarning) => void;
+  readonly #onTaken: (taken: TakenJobs) => void;
   /** Messages that are being accepted. */
   readonly #accepting = new Set<Promise<Submission>>();
   /** The first message of a sequence begins a job, and the others wait until it is known. */
@@ -93,10 +104,12 @@ export class JobRunner {
       outputFolders,
       onChange = () => undefined,
       onWarning = () => undefined,
+      onTaken = () => undefined,
       ...rules
     } = options;
     this.#archive = archive;
     this.#id = node;
+    this.#onTaken = onTaken;
     this.#outputFolders = outputFolders ?? (async () => []);
     this.#onWarning = onWarning;
     const onDamaged = (path: string): void => onWarning({ warning: "damagedPackage", values: { path } });
@@ -142,8 +155,14 @@ export class JobRunner {
     const isThere = isSatisfied(expectedOf(asked), manifests, findMissing) && !bringsAnswer(answer, packages);
     if (first !== undefined && isThere) {
       const all = expectedWith(asked, manifests);
-      const isComplete = isSatisfied(all, manifests, findMissing) && !isNotLookedFor(all, manifests);
-      return await this.#repeat(intent, sealing.existing(first, packages, isComplete));
+      const isComplete =
+        isSatisfied(all, manifests, findMissing) &&
+        !isNotLookedFor(all, manifests) &&
+        !lackVideoOf(asked, manifests);
+      const existing = sealing.existing(first, packages, isComplete);
+      if (await isLogged(sealing, existing)) {
+        return await this.#repeat(intent, existing);
+      }
     }
     // A job that was left by an earlier run may have been resumed while the packages were looked for.
     const others = this.#withKey(key);
@@ -389,6 +408,11 @@ export class JobRunner {
    */
   *resume(isMine: (job: OpenJob) => boolean): Generator<Submission> {
     const mine = this.#archive.idle.filter(isMine);
+    const others = new Map<string, number>();
+    for (const { node } of mine.filter((job) => job.node !== this.#id)) {
+      others.set(node, (others.get(node) ?? 0) + 1);
+    }
+    others.forEach((count, node) => this.#onTaken({ node, count }));
     yield* mine.filter(({ intent }) => intent.sequence !== null).map((job) => this.#resume(job));
     for (const job of mine) {
       if (job.isOpen && job.running === null && !this.#closing.signal.aborted) {
@@ -527,6 +551,19 @@ export class Submission {
 
 async function endOfOther(end: Promise<Archived>, signal: AbortSignal): Promise<Archived> {
   return { ...(await unlessAborted(end, { ...diskFacts, signal })), wasThere: true };
+}
+
+/** Whether the log beside the packages says that these were archived. While that cannot be, a job waits for it. */
+async function isLogged(sealing: Sealing, archived: Archived): Promise<boolean> {
+  try {
+    await sealing.logged(archived);
+    return true;
+  } catch (error) {
+    if (!isDimensionerError(error)) {
+      throw error;
+    }
+    return false;
+  }
 }
 
 function isAtWork({ running }: Job): boolean {

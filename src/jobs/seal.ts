@@ -10,7 +10,7 @@ import { DimensionerError, isDimensionerError } from "../errors/dimensioner-erro
 import { type ArchiveDisk, asFileError, diskFacts } from "../vault/archive-disk.ts";
 import { archivedEntry } from "../vault/log/events.ts";
 import { isLogged } from "../vault/log/log-state.ts";
-import { publishLog, readyLog } from "../vault/log/open-log.ts";
+import { type OpenedLog, publishArchived, publishLog, readyLog } from "../vault/log/open-log.ts";
 import type { PlacedPackage, StoredItem } from "../vault/packages/intent.ts";
 import type { LeftOut, Manifest } from "../vault/packages/manifest.ts";
 import type { IndexedPackage, PackageIndex } from "../vault/packages/package-index.ts";
@@ -22,7 +22,7 @@ import {
   keysOfWhole,
 } from "../vault/packages/package-keys.ts";
 import { type Completeness, PackageWriter, type WrittenFile } from "../vault/packages/package-writer.ts";
-import type { FoundPackage, PackagePlace, SealedFile } from "../vault/place/package-place.ts";
+import type { FoundPackage, Committer, SealedFile } from "../vault/vault.ts";
 import { withoutLeftOut } from "./completeness.ts";
 import { type JobTable, type OpenJob, type SealedJob, positionOf, searchOf } from "./job-rows.ts";
 import { KeyTurns } from "./semaphore.ts";
@@ -155,7 +155,7 @@ export class Sealing {
   ): Promise<FoundPackage[]> {
     const packages: FoundPackage[] = [];
     for (const { path, sha256 } of group) {
-      const manifest = await this.#parts.place.find({ path, sha256 });
+      const manifest = await this.#parts.committer.find({ path, sha256 });
       if (typeof manifest === "object") {
         packages.push({ path, sha256, manifest });
       } else if (manifest === "damaged" && !this.#toldDamaged.has(path)) {
@@ -208,7 +208,7 @@ export class Sealing {
             });
       });
       if (archived !== undefined) {
-        return await this.#logged(archived);
+        return await this.#published(archived);
       }
       // Another worker has made a package of the same parcel meanwhile: it is found now. Or the database does not know any more that
       // the job is sealed.
@@ -230,7 +230,7 @@ export class Sealing {
    * it, as after a failover to a server that had not received the last ones, it is added again.
    */
   async #close(job: OpenJob): Promise<SealedJob> {
-    const { jobs } = this.#parts;
+    const { jobs, work } = this.#parts;
     const measurement = searchOf(job)?.key ?? null;
     for (let sealed = await jobs.seal(job.id, measurement); sealed !== undefined;) {
       const { items } = sealed;
@@ -239,7 +239,8 @@ export class Sealing {
         return sealed;
       }
       await jobs.collect(job.id);
-      await jobs.addItems(job.id, new Map(lacking));
+      const spool = lacking.some(([slot]) => job.unstaged?.has(slot)) ? await work.spool() : null;
+      await jobs.addItems(job.id, new Map(lacking), spool);
       sealed = await jobs.seal(job.id, measurement);
     }
     throw new Error(`The job ${job.id} was sealed twice.`);
@@ -265,7 +266,7 @@ export class Sealing {
       readonly known: readonly string[];
     },
   ): Promise<Archived | undefined> {
-    const { work, log, place } = this.#parts;
+    const { work, log, committer } = this.#parts;
     try {
       if (stored === undefined) {
         throw new DimensionerError("jobDamaged", diskFacts, { value: job.id });
@@ -283,7 +284,7 @@ export class Sealing {
         from = await work.seal(id, names);
       }
       const written = await this.#writer.writeMeasurement(from, texts);
-      const retainUntil = place.retainUntil(id);
+      const retainUntil = committer.retainUntil(id);
       const { manifest, file } = await this.#writer.writeManifest(from, {
         job: id,
         retainUntil,
@@ -305,7 +306,7 @@ export class Sealing {
       const keyOf = (one: Manifest): string => keysOfManifest(one).own;
       const isSame = (there: Manifest): boolean => hasAll(there, manifest);
       const same = { key: keyOf(manifest), keyOf, isSame };
-      const placed = await place.place(
+      const placed = await committer.commit(
         {
           job: id,
           folder: from,
@@ -325,7 +326,7 @@ export class Sealing {
       const isNoted = await this.#settle({ job, known, archived, isPlaced: true, isRefused: false });
       return isNoted ? archived : undefined;
     } catch (error) {
-      throw asFileError(error, place.files.addressOf(job.intent.folder.join("/")), place.files.name);
+      throw asFileError(error, committer.vault.addressOf(job.intent.folder.join("/")), committer.vault.name);
     }
   }
 
@@ -356,7 +357,7 @@ export class Sealing {
     const keys = new Set(this.#unrecovered.size === 0 ? [] : keysOfWhole(job));
     for (const { job: other, error } of this.#unrecovered.values()) {
       if (other.id !== job.id && keysOfWhole(other).some((key) => keys.has(key))) {
-        const { name } = this.#parts.place.files;
+        const { name } = this.#parts.committer.vault;
         throw error ?? new DimensionerError("packagesUnknown", diskFacts, { path: name });
       }
     }
@@ -365,11 +366,11 @@ export class Sealing {
   /** Notes a package, or gives it up. Returns whether it is noted; one in a folder stays nevertheless. */
   async #settle(one: Unsettled): Promise<boolean> {
     const { job, archived, known, isPlaced } = one;
-    const { place } = this.#parts;
+    const { committer } = this.#parts;
     this.#unsettled.set(job.id, one);
     let isNoted = false;
     let failure: DimensionerError | undefined;
-    if (isPlaced || typeof (await place.find(archived)) === "object") {
+    if (isPlaced || typeof (await committer.find(archived)) === "object") {
       try {
         isNoted = await this.#note(job, archived, known);
       } catch (error) {
@@ -379,7 +380,7 @@ export class Sealing {
         failure = error;
       }
     }
-    const stays = isNoted || !(await place.discard(archived));
+    const stays = isNoted || !(await committer.discard(archived));
     if (stays && isRefused(failure)) {
       this.#unsettled.set(job.id, { ...one, isPlaced: true, isRefused: true });
     } else {
@@ -394,7 +395,7 @@ export class Sealing {
   /** Ends a job with a package that is there already. */
   async #endWith(job: OpenJob, archived: Archived): Promise<Archived> {
     await this.#note(job, archived, "existing");
-    return archived;
+    return await this.logged(archived);
   }
 
   /** Adds the line of a package to the log, once: when the index has it. */
@@ -407,13 +408,13 @@ export class Sealing {
     return this.#parts.log.append(archivedEntry(found), allOf(isListed, not(isLogged(manifest.job))));
   }
 
-  /** Notes the package of a job; returns false if it may not end with it. `known`: see PackagePlace. */
+  /** Notes the package of a job; returns false if it may not end with it. `known`: see Committer. */
   async #note(job: OpenJob, archived: Archived, known: readonly string[] | "existing"): Promise<boolean> {
     const { path, sha256, manifest } = archived;
-    const { jobs, place, log, database } = this.#parts;
-    await readyLog({ table: log, files: place.files }, database);
+    const { jobs, committer, log, database } = this.#parts;
+    await readyLog({ table: log, vault: committer.vault }, database);
     const keys = keysOfManifest(manifest);
-    const noted = place.note({ path, sha256, manifest }, keys, known === "existing" ? [] : known);
+    const noted = committer.note({ path, sha256, manifest }, keys, known === "existing" ? [] : known);
     const condition = known === "existing" ? always : noted.condition;
     const statements = [...noted.statements, ...this.#lineOf({ path, sha256, manifest })];
     const atOnce = this.#parts.sealsAtOnce;
@@ -432,22 +433,35 @@ export class Sealing {
   }
 
   /**
-   * Puts the line of a package beside the packages: only then is it said that it is archived. The line of a job that was taken over
-   * may be one that its worker has left.
+   * Puts the line of a package that this process has noted beside the packages: only then is it said that it is archived. Those of other
+   * jobs share the work.
    */
-  async #logged(archived: Archived): Promise<Archived> {
-    const { place, log } = this.#parts;
+  async #published(archived: Archived): Promise<Archived> {
+    return await this.#withLines(archived, publishLog);
+  }
+
+  /**
+   * The same for packages that are there already: whoever has noted them may have been killed before it put their lines there, or be about to
+   * do it. Rejects with ERR_FILE or ERR_STORE.
+   */
+  async logged(archived: Archived): Promise<Archived> {
+    const ids = archived.packages.map(({ manifest }) => manifest.job);
+    return await this.#withLines(archived, (log) => publishArchived(log, ids));
+  }
+
+  async #withLines(archived: Archived, publish: (log: OpenedLog) => Promise<void>): Promise<Archived> {
+    const { committer, log } = this.#parts;
     try {
-      await publishLog({ table: log, files: place.files });
+      await publish({ table: log, vault: committer.vault });
     } catch (error) {
-      throw asFileError(error, place.files.addressOf(archived.path), place.files.name);
+      throw asFileError(error, committer.vault.addressOf(archived.path), committer.vault.name);
     }
     return archived;
   }
 
   /** To be called when a job has ended, or another worker has it: its package is not noted any more if it was refused. */
   forget(job: string): void {
-    this.#parts.place.forget(job);
+    this.#parts.committer.forget(job);
     if (this.#unsettled.get(job)?.isRefused === true) {
       this.#unsettled.delete(job);
     }
@@ -493,14 +507,14 @@ export class Sealing {
       await this.#parts.jobs.seal(job.id, null);
       job.state = "sealing";
     }
-    return await this.#logged(await this.#endWith(job, this.existing(own, [own], own.manifest.complete)));
+    return await this.#endWith(job, this.existing(own, [own], own.manifest.complete));
   }
 
   /** The package of a job that the index has, if it is whole. */
   async #ownOf({ id }: OpenJob): Promise<FoundPackage | undefined> {
-    const { place, index } = this.#parts;
+    const { committer, index } = this.#parts;
     const placed = await index.ofJob(id);
-    const manifest = placed === undefined ? undefined : await place.find(placed);
+    const manifest = placed === undefined ? undefined : await committer.find(placed);
     return placed === undefined || typeof manifest !== "object" || manifest.job !== id
       ? undefined
       : { path: placed.path, sha256: placed.sha256, manifest };
@@ -514,31 +528,31 @@ export class Sealing {
   }
 
   async #recover(job: OpenJob): Promise<Archived | undefined> {
-    const { place, work, jobs } = this.#parts;
+    const { committer, work, jobs } = this.#parts;
     await this.#keys.run(keysOfWhole(job), () => this.#settleFor(job));
     if (job.placed !== null) {
-      const manifest = await place.find(job.placed);
+      const manifest = await committer.find(job.placed);
       // With a package of another job, it has to be compared again.
       if (typeof manifest === "object" && manifest.job === job.id) {
-        return await this.#logged(this.#resultOf({ ...job.placed, manifest }));
+        return await this.logged(this.#resultOf({ ...job.placed, manifest }));
       }
       job.placed = null;
     }
-    const found = job.state === "sealing" ? await place.seek(job.id, job.intent.folder) : undefined;
+    const found = job.state === "sealing" ? await committer.seek(job.id, job.intent.folder) : undefined;
     if (found !== undefined) {
       const archived = this.#resultOf(found);
       // What it was compared with is forgotten, and a worker that was suspended may have placed it after another worker had taken the
       // job. So the database decides whether it is the package of this job.
       const noted = await this.#note(job, archived, []).catch(asRefusal);
       if (noted !== true) {
-        await place.discard(found);
+        await committer.discard(found);
       }
       if (typeof noted === "object") {
         throw noted;
       }
       // If the database does not know that the job is sealed, a package that stays is found when the job is sealed again.
       if (noted) {
-        return await this.#logged(archived);
+        return await this.logged(archived);
       }
     }
     if (job.state !== "collecting") {
@@ -552,8 +566,8 @@ export class Sealing {
 
   /** The result of a job with a package of its own. */
   #resultOf(one: FoundPackage): Archived {
-    const { files } = this.#parts.place;
-    const addressOf = (location: string): string => files.addressOf(location);
+    const { vault } = this.#parts.committer;
+    const addressOf = (location: string): string => vault.addressOf(location);
     return {
       ...one,
       folder: addressOf(one.path),
@@ -571,7 +585,7 @@ export class Sealing {
 }
 
 interface SealingParts {
-  readonly place: PackagePlace;
+  readonly committer: Committer;
   /** The disk of the work folders. */
   readonly disk: ArchiveDisk;
   readonly work: WorkFolders;

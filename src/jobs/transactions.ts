@@ -5,6 +5,7 @@
 import * as v from "valibot";
 import type { Condition, Database, Row, SqlValue, Statement } from "../database/database.ts";
 import { type RecordArrivals, identity } from "../database/inbox.ts";
+import { lengthOf, records, withTexts } from "../database/long-texts.ts";
 import { indexedText } from "../database/schema.ts";
 import { type Problem, phrase } from "../errors/interpolation.ts";
 import {
@@ -18,9 +19,10 @@ import { jsonText } from "../model/json-text.ts";
 import { sha256Of } from "../model/sha256.ts";
 import type { TransactionRecord } from "../model/shapes.ts";
 import { decodeTransactionRecord } from "../model/transaction-record.ts";
+import { type Moment, dayTimeAsOf, msBetween, type SteadyTime, steadyTime } from "../time/clocks.ts";
 import { instantOf } from "../rules/instants.ts";
 import { grams, millimeters, readLengthUnit, readWeightUnit } from "../rules/units.ts";
-import { type JobOfMeasurement, type TransactionIds, keepMs } from "../vault/packages/known-measurements.ts";
+import { type JobOfMeasurement, type TransactionIds, keepMs } from "../vault/packages/package-keys.ts";
 
 /** A job whose transaction is searched for. */
 export interface Search extends JobOfMeasurement {
@@ -56,12 +58,14 @@ export class TransactionFinder {
   readonly #database: Database;
   readonly #arrivals: RecordArrivals;
   readonly #now: () => Date;
+  readonly #steady: () => SteadyTime | null;
   readonly #settleMs: number;
 
   constructor({
     database,
     arrivals,
-    now = () => new Date(),
+    now,
+    steady = now === undefined ? steadyTime : () => null,
     settleMs = 10_000,
   }: {
     readonly database: Database;
@@ -69,6 +73,8 @@ export class TransactionFinder {
     readonly arrivals: RecordArrivals;
     /** For tests. */
     readonly now?: () => Date;
+    /** For tests, whose own clock of the day has none beside it. */
+    readonly steady?: () => SteadyTime | null;
     /**
      * Without a tag, a record is taken only when it and the job have existed for so long: by then another record like it,
      * or another measurement that it may belong to, has arrived too.
@@ -77,16 +83,19 @@ export class TransactionFinder {
   }) {
     this.#database = database;
     this.#arrivals = arrivals;
-    this.#now = now;
+    this.#now = now ?? (() => new Date());
+    this.#steady = steady;
     this.#settleMs = settleMs;
   }
 
   /** Searches once. Rejects with ERR_STORE. */
   async find(search: Search): Promise<FoundTransaction | NotFound> {
-    const { key, local } = search;
-    const { found, others, candidates } = readSituation(
+    const { key } = search;
+    const { found, accepted, others, candidates } = await readSituation(
+      this.#database,
       await this.#database.transaction(situationStatements(search)),
     );
+    const local = sentAsOf(accepted, search.local);
     if (found !== null) {
       const before = candidates.find(({ record }) => isSame(record, found));
       return this.#found(key, before?.record ?? found);
@@ -94,11 +103,13 @@ export class TransactionFinder {
     if (local.tag === null && lookUpBy(local) === null) {
       return unfindable();
     }
-    const match = matchTransaction(search, others, candidates);
+    const inTime = candidates.filter((one) => isTagged(local, one) || isNear(local, one));
+    const match = matchTransaction({ key, local }, others, inTime);
     if (match.kind !== "one") {
-      return { missing: explain(match) };
+      const apartMs = match.kind === "none" ? apartMsOf(local, candidates) : null;
+      return { missing: apartMs === null ? explain(match) : explainClock(apartMs) };
     }
-    const settlesInMs = match.isByTag ? 0 : this.#settlesInMs(search, match.candidate);
+    const settlesInMs = match.isByTag ? 0 : this.#settlesInMs(search, accepted, match.candidate);
     return settlesInMs > 0
       ? { missing: phrase("recordMissing"), settlesInMs }
       : this.#found(key, match.candidate.record);
@@ -137,9 +148,15 @@ export class TransactionFinder {
     };
   }
 
-  /** By a clock that may have been put back since: then there is no wait. */
-  #settlesInMs({ acceptedAt, local }: Search, { receivedAt }: Candidate): number {
-    const ageMs = this.#now().getTime() - Math.max(acceptedAt.getTime(), receivedAt.getTime());
+  /** Where only the clock of the day is known, and was put back since, there is no wait. */
+  #settlesInMs({ acceptedAt, local }: Search, accepted: Moment | null, candidate: Candidate): number {
+    const { receivedAt, arrived = null } = candidate;
+    const now = { at: this.#now(), steady: this.#steady() };
+    const since = [
+      { at: acceptedAt, steady: accepted?.steady ?? null },
+      { at: receivedAt, steady: arrived },
+    ];
+    const ageMs = Math.min(...since.map((moment) => msBetween(moment, now)));
     return ageMs < 0 ? 0 : Math.max(0, this.#settleMsOf(local) - ageMs);
   }
 
@@ -164,6 +181,11 @@ function explain(match: Exclude<Match, { kind: "one" }>): Problem {
   }
 }
 
+function explainClock(apartMs: number): Problem {
+  const seconds = Math.max(1, Math.round(Math.abs(apartMs) / 1_000));
+  return phrase(apartMs < 0 ? "recordBefore" : "recordAfter", { seconds });
+}
+
 function isSame({ transactionId, legacyId }: TransactionIds, found: TransactionIds): boolean {
   const known = [found.transactionId, found.legacyId];
   return [transactionId, legacyId ?? transactionId].some((id) => known.includes(identity(id)));
@@ -178,8 +200,10 @@ export interface MeasurementSearch {
 /** A record that was not assigned to another measurement. */
 export interface Candidate {
   readonly record: TransactionRecord;
-  /** When it was received, by this computer's clock. */
+  /** When it was received, by this computer's clock; in a situation by that clock as it was when the job was accepted. */
   readonly receivedAt: Date;
+  /** The same by the clock that nobody sets; null or not given where that is not known. */
+  readonly arrived?: SteadyTime | null;
 }
 
 /** Which transaction a measurement belongs to, as far as the records show. */
@@ -198,6 +222,9 @@ export type Match =
  */
 const nearMs = 3_600_000;
 
+/** A record like the measurement is worth a word as long before or after it; one of another day is that of another measurement. */
+const alikeMs = 24 * nearMs;
+
 /** If a hundred parcels have the same reference and size, comparing all of them does not help. */
 const mostAlike = 50;
 
@@ -205,7 +232,8 @@ const mostAlike = 50;
  * Finds the transaction of a measurement, considering all possible transactions of it and all other measurements that
  * each of these may belong to. A unique tag decides. Otherwise the references and the dimensions have to be the same,
  * and the record has to be received after the measure was sent: the clocks of the device and the cloud may be hours
- * apart, but both times are by the clock of this computer, or those of workers, which have to agree. If more than one
+ * apart, but both times are by the clock of this computer, or those of workers, which have to agree. If that was put between the job
+ * and the record, the clock that nobody sets tells how long it was. If more than one
  * answer is possible, there is none.
  */
 export function matchTransaction(
@@ -272,9 +300,9 @@ function bestFits(local: LocalMeasurement, candidates: readonly Candidate[]): Fi
   return best === undefined ? [] : fits.filter(({ rank }) => compareRanks(rank, best.rank) === 0);
 }
 
-function fitOf(local: LocalMeasurement, candidate: Candidate): Fit | null {
+function fitOf(local: LocalMeasurement, candidate: Candidate, isAnyTime = false): Fit | null {
   const { record } = candidate;
-  const isByTag = local.tag !== null && referenceNames.some((name) => record[name] === local.tag);
+  const isByTag = isTagged(local, candidate);
   const figures = figuresOf(record);
   const isSameSuccess = local.ok === record.ok;
   const sides = local.ok && record.ok ? compareSides(local.figures, figures, isByTag) : "unknown";
@@ -288,7 +316,8 @@ function fitOf(local: LocalMeasurement, candidate: Candidate): Fit | null {
   }
   const same = countSame(local, record);
   const isComparable = sides !== "unknown" || !local.ok;
-  const canBe = isComparable && canWeighSame(local.figures, figures) && isNear(local, candidate);
+  const isInTime = isAnyTime || isNear(local, candidate);
+  const canBe = isComparable && canWeighSame(local.figures, figures) && isInTime;
   return same > 0 && canBe ? { candidate, isByTag, rank: [same, ...rank] } : null;
 }
 
@@ -313,6 +342,19 @@ function isNear({ sentAt }: LocalMeasurement, { receivedAt }: Candidate): boolea
 function isSameInstant(a: string | null, b: string | null): boolean {
   const [first, second] = [instantOf(a ?? ""), instantOf(b ?? "")];
   return first === second && first % 1000 !== 0;
+}
+
+/** How long after a measurement the nearest record of that day came that is like it in all but the time; null if there is none. */
+function apartMsOf(local: LocalMeasurement, candidates: readonly Candidate[]): number | null {
+  const apart = candidates
+    .filter((one) => fitOf(local, one, true) !== null)
+    .map(({ receivedAt }) => receivedAt.getTime() - Date.parse(local.sentAt))
+    .filter((afterMs) => Math.abs(afterMs) <= alikeMs);
+  return apart.toSorted((a, b) => Math.abs(a) - Math.abs(b))[0] ?? null;
+}
+
+function isTagged({ tag }: LocalMeasurement, { record }: Candidate): boolean {
+  return tag !== null && referenceNames.some((name) => record[name] === tag);
 }
 
 function figuresOf(record: TransactionRecord): Figures {
@@ -454,6 +496,10 @@ const columns = {
 const isOpen = `EXISTS
   (SELECT 1 FROM jobs WHERE jobs.job_id = measurements.job_id AND jobs.state NOT IN ('reported', 'failed'))`;
 
+/** When the job of a measurement was accepted, by the two clocks. */
+const acceptedColumns = "measurements.accepted_at, jobs.steady_clock, jobs.accepted_steady_ms";
+const withJobs = "measurements LEFT JOIN jobs ON jobs.job_id = measurements.job_id";
+
 const mostCandidates = 200;
 /**
  * The reference by which the records of a measurement are looked up: the first one that was sent. Null if none was.
@@ -536,6 +582,8 @@ function isClaimed(key: string, transactionId: string): Condition {
 export interface Situation {
   /** The transaction that was assigned before, as the database has it. */
   readonly found: TransactionIds | null;
+  /** Null if no job was accepted for it. */
+  readonly accepted: Moment | null;
   readonly others: readonly MeasurementSearch[];
   readonly candidates: readonly Candidate[];
 }
@@ -546,56 +594,82 @@ export function situationStatements({ key, local }: MeasurementSearch): Statemen
   const sentAt = Date.parse(local.sentAt);
   const at = (ms: number): string => new Date(ms).toISOString();
   const lookUp = lookUpBy(local);
+  const column = lookUp?.column ?? "transaction_reference";
   // Whoever compares the records that are found compares the whole references.
   const reference = indexedText(lookUp?.value ?? null);
   const anyColumn = Object.values(columns).map((column) => `${column} = ?`);
   return [
     {
-      sql: "SELECT transaction_id, legacy_id FROM measurements WHERE measurement_key = ? AND transaction_id IS NOT NULL",
+      sql: `SELECT measurements.transaction_id, measurements.legacy_id, ${acceptedColumns} FROM ${withJobs} WHERE measurement_key = ?`,
       values: [key],
     },
     {
-      sql: `SELECT measurement_key, facts FROM measurements
-        WHERE reference = ? AND sent_at >= ? AND sent_at <= ? AND transaction_id IS NULL AND measurement_key <> ?
-          AND ${isOpen}
+      sql: `SELECT measurement_key, facts, ${acceptedColumns} FROM ${withJobs}
+        WHERE reference = ? AND measurements.transaction_id IS NULL AND measurement_key <> ?
+          AND ((sent_at >= ? AND sent_at <= ?) OR (jobs.steady_clock = ? AND jobs.accepted_steady_ms >= ? AND jobs.accepted_steady_ms <= ?))
+          AND jobs.state NOT IN ('reported', 'failed')
         ORDER BY sent_at LIMIT ?`,
-      values: [reference, at(sentAt - nearMs), at(sentAt + nearMs), key, mostAlike + 1],
+      values: [
+        reference,
+        key,
+        at(sentAt - nearMs),
+        at(sentAt + nearMs),
+        local.sentSteady?.clock ?? null,
+        Math.round((local.sentSteady?.ms ?? 0) - nearMs),
+        Math.round((local.sentSteady?.ms ?? 0) + nearMs),
+        mostAlike + 1,
+      ],
     },
-    free(key, `${lookUp?.column ?? "transaction_reference"} = ? AND received_at >= ? AND received_at <= ?`, [
+    free(key, `${column} = ? AND received_at >= ? AND received_at <= ?`, [
       reference,
       at(sentAt),
       at(sentAt + nearMs),
     ]),
     free(key, `(${anyColumn.join(" OR ")})`, [tag, tag, tag, tag]),
+    // What came at another time by the clock of the day: that may have been put in between, and the clock that nobody sets tells how long ago it was.
+    free(key, `${column} = ? AND received_at < ?`, [reference, at(sentAt)], "received_at DESC"),
+    free(key, `${column} = ? AND received_at > ?`, [reference, at(sentAt + nearMs)]),
   ];
 }
 
 /** Records that were not assigned to another measurement. */
-function free(key: string, which: string, values: readonly SqlValue[]): Statement {
+function free(key: string, which: string, values: readonly SqlValue[], order = "received_at"): Statement {
   const taken = (column: string): string =>
     `NOT EXISTS (SELECT 1 FROM measurements AS other WHERE other.measurement_key <> ?
       AND other.${column} IN (records.transaction_id, records.legacy_id))`;
   return {
-    sql: `SELECT record_id, received_at, record, record_sha256 FROM records
+    sql: `SELECT record_id, received_at, steady_clock, received_steady_ms, ${lengthOf(records)} FROM records
       WHERE ${which} AND ${taken("transaction_id")} AND ${taken("legacy_id")}
-      ORDER BY received_at LIMIT ?`,
+      ORDER BY ${order} LIMIT ?`,
     values: [...values, key, key, mostCandidates],
   };
 }
 
-function readSituation([own, others, near, tagged]: readonly (readonly Row[])[]): Situation {
+async function readSituation(
+  database: Pick<Database, "transaction">,
+  [own, others, ...listed]: readonly (readonly Row[])[],
+): Promise<Situation> {
   const [found] = own ?? [];
-  const records = new Map([...(near ?? []), ...(tagged ?? [])].map((row) => [Number(row["record_id"]), row]));
+  const rows = new Map(listed.flat().map((row) => [Number(row["record_id"]), row]));
+  const accepted = found === undefined ? null : readAccepted(found);
+  const candidates: Candidate[] = [];
+  for await (const row of withTexts(database, records, [...rows.values()])) {
+    const candidate = readCandidate(row, accepted);
+    if (candidate !== null) {
+      candidates.push(candidate);
+    }
+  }
   return {
+    accepted,
     found:
-      found === undefined
+      found === undefined || found["transaction_id"] === null
         ? null
         : {
             transactionId: String(found["transaction_id"]),
             legacyId: found["legacy_id"] === null ? null : String(found["legacy_id"]),
           },
-    others: (others ?? []).map(readSearch).filter((one) => one !== null),
-    candidates: [...records.values()].map(readCandidate).filter((one) => one !== null),
+    others: (others ?? []).map((row) => readSearch(row, accepted)).filter((one) => one !== null),
+    candidates,
   };
 }
 
@@ -608,16 +682,48 @@ export function removeOldMeasurements(now: Date): Statement {
 }
 
 /** Reads a row; null if its content is not what was written, which `dimensioner verify` reports. */
-function readCandidate(row: Row): Candidate | null {
+function readCandidate(row: Row, accepted: Moment | null): Candidate | null {
+  const arrived = readSteady(row, "received_steady_ms");
   const text = String(row["record"]);
   return sha256Of(text) === row["record_sha256"]
-    ? { record: decodeTransactionRecord(JSON.parse(text)), receivedAt: new Date(String(row["received_at"])) }
+    ? {
+        record: decodeTransactionRecord(JSON.parse(text)),
+        receivedAt: asOf(accepted, { at: new Date(String(row["received_at"])), steady: arrived }),
+        arrived,
+      }
     : null;
 }
 
-function readSearch(row: Row): MeasurementSearch | null {
+function readAccepted(row: Row): Moment {
+  return { at: new Date(String(row["accepted_at"])), steady: readSteady(row, "accepted_steady_ms") };
+}
+
+function readSteady(row: Row, column: string): SteadyTime | null {
+  const { steady_clock: clock, [column]: ms } = row;
+  return typeof clock === "string" && ms !== null ? { clock, ms: Number(ms) } : null;
+}
+
+/** The time of something else, by the clock of the day as it was when the job was accepted: it may have been put in between. */
+function asOf(accepted: Moment | null, moment: Moment): Date {
+  return accepted === null ? moment.at : dayTimeAsOf(accepted, moment);
+}
+
+/** A measurement with the time at which it was sent by the clock of the day as it was when the job was accepted. */
+function sentAsOf(accepted: Moment | null, local: LocalMeasurement): LocalMeasurement {
+  const sent = { at: new Date(local.sentAt), steady: local.sentSteady ?? null };
+  return { ...local, sentAt: asOf(accepted, sent).toISOString() };
+}
+
+function readSearch(row: Row, accepted: Moment | null): MeasurementSearch | null {
   const read = v.safeParse(v.pipe(jsonText(recordLimits), localMeasurement), row["facts"]);
-  return read.success ? { key: String(row["measurement_key"]), local: read.output } : null;
+  if (!read.success) {
+    return null;
+  }
+  const own = readAccepted(row);
+  const local = sentAsOf(own, read.output);
+  const putMs = asOf(accepted, own).getTime() - own.at.getTime();
+  const sentAt = new Date(Date.parse(local.sentAt) + putMs).toISOString();
+  return { key: String(row["measurement_key"]), local: { ...local, sentAt } };
 }
 
 /** Formats a time so that the order of the texts is the order of the times. */

@@ -2,15 +2,15 @@
  * The folders in which the media of open jobs are until they are a package, on this computer's disk: one for each worker, and in it
  * one for each job. Beside a medium of a device is a note of what it is, until the database has its row.
  */
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
 import { basename, dirname, join } from "node:path";
-import * as v from "valibot";
 import type { Worker } from "../database/worker-lease.ts";
 import { DimensionerError } from "../errors/dimensioner-error.ts";
 import { type Phrase, phrase } from "../errors/interpolation.ts";
 import { spaceOf } from "../media/disk-guard.ts";
 import { systemCode } from "../media/disk.ts";
 import { syncFolder } from "../media/place-file.ts";
-import { parseJson, recordLimits } from "../model/parse-json.ts";
 import {
   type ArchiveDisk,
   asFileError,
@@ -23,12 +23,15 @@ import {
   workFolderName,
   writeDurably,
 } from "../vault/archive-disk.ts";
-import { type StoredItem, itemSources } from "../vault/packages/intent.ts";
-import { hashFile, openPlain } from "../vault/packages/package-files.ts";
-import type { EarlierJobs } from "./job-rows.ts";
+import { type StoredItem, mostNoteBytes, readMediaNote, writeMediaNote } from "../vault/packages/intent.ts";
+import { hashFile, readPlain } from "../vault/packages/package-files.ts";
+import type { EarlierJobs, OwnSpool, Spool } from "./job-rows.ts";
+import { dayMs } from "../time/clocks.ts";
 
 const mediaName = "media";
 const packageName = "package";
+/** In the state folder, has an empty folder for each ID of the spool. */
+const spoolName = "spool";
 
 /**
  * The folders of the media of unfinished packages. They are in the folder of packages, so that a rename can move them to their place, or
@@ -37,7 +40,7 @@ const packageName = "package";
  * A job's media are in `media`. Sealing moves exactly those that the manifest names into `package`; a file that is not
  * named can never get into a package.
  */
-export class WorkFolders {
+export class WorkFolders implements OwnSpool {
   readonly #stateFolder: string;
   readonly #worker: Worker;
   readonly #disk: ArchiveDisk;
@@ -86,6 +89,39 @@ export class WorkFolders {
   /** The names of the folders of all workers, also of other stores. */
   async workers(): Promise<string[]> {
     return (await this.#disk.readdir(this.#all)).filter((name) => name !== this.#worker.id);
+  }
+
+  /**
+   * The spool as the database names it. Its ID outlives the process, and is that of all processes that use this folder, on whatever computer
+   * its disk is. Throws ERR_FILE.
+   */
+  async spool(): Promise<Spool> {
+    const folder = join(this.#stateFolder, spoolName);
+    try {
+      const [before] = await this.spoolIds();
+      const id = before ?? randomUUID();
+      await makeStateFolder(folder, this.#disk);
+      await makeStateFolder(join(folder, id), this.#disk);
+      // Another process may have made it just now.
+      await syncFolder(folder, this.#disk, diskFacts);
+      await syncFolder(this.#stateFolder, this.#disk, diskFacts);
+      return { id, host: hostname() };
+    } catch (error) {
+      throw asFileError(error, folder, dirname(this.#stateFolder));
+    }
+  }
+
+  async spoolIds(): Promise<readonly string[]> {
+    return await namesIn(join(this.#stateFolder, spoolName), this.#disk);
+  }
+
+  async hasFolder(jobId: string): Promise<boolean> {
+    for (const worker of await namesIn(this.#all, this.#disk)) {
+      if (await exists(join(this.#all, worker, jobId), this.#disk)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** The work folders of another worker, whose lease has ended. */
@@ -419,23 +455,6 @@ async function moveMedia(from: string, job: JobFolder, disk: ArchiveDisk): Promi
 /** The end of a note's name, after that of its medium. No medium has this extension. */
 const noteEnd = ".item";
 
-const optionalText = v.nullable(v.string());
-
-const noteSchema = v.object({
-  slot: v.string(),
-  item: v.object({
-    path: v.string(),
-    source: v.picklist(itemSources),
-    contentId: optionalText,
-    description: optionalText,
-    contentTypeAnnounced: optionalText,
-    contentTypeFound: optionalText,
-    bytes: v.number(),
-    sha256: v.string(),
-    url: optionalText,
-  }),
-});
-
 /** The name of the note of a medium. */
 function noteOf(name: string): string {
   return `${name}${noteEnd}`;
@@ -457,7 +476,7 @@ export async function writeNote(
 ): Promise<void> {
   const path = join(folder, noteOf(item.path));
   try {
-    await writeDurably(path, JSON.stringify({ slot, item }), disk);
+    await writeDurably(path, writeMediaNote([[slot, item]]), disk);
   } catch (error) {
     throw asFileError(error, path);
   }
@@ -473,9 +492,11 @@ export async function readNotes(folder: string, disk: ArchiveDisk): Promise<Read
   const notes = new Map<string, StoredItem>();
   try {
     for (const name of (await namesIn(folder, disk)).filter(isNote)) {
-      const note = decodeNote(await readText(join(folder, name), disk));
-      if (note !== undefined && noteOf(note.item.path) === name) {
-        notes.set(note.slot, note.item);
+      const content = await readPlain(join(folder, name), disk, mostNoteBytes);
+      for (const [slot, item] of typeof content === "string" ? [] : readMediaNote(content.toString())) {
+        if (noteOf(item.path) === name) {
+          notes.set(slot, item);
+        }
       }
     }
   } catch (error) {
@@ -489,24 +510,6 @@ async function notedMedia(folder: string, disk: ArchiveDisk): Promise<readonly s
   return [...names].filter((name) => names.has(noteOf(name)));
 }
 
-async function readText(path: string, disk: ArchiveDisk): Promise<string> {
-  const file = await openPlain(path, disk);
-  try {
-    return (await file?.readFile())?.toString("utf8") ?? "";
-  } finally {
-    await file?.close();
-  }
-}
-
-function decodeNote(text: string): v.InferOutput<typeof noteSchema> | undefined {
-  try {
-    const result = v.safeParse(noteSchema, parseJson(text, recordLimits), { abortEarly: true });
-    return result.success ? result.output : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 /** Hashes the media in a folder that have a note; undefined for one that cannot be read. */
 async function hashNotedMedia(folder: string, disk: ArchiveDisk): Promise<readonly (string | undefined)[]> {
   const hashes: (string | undefined)[] = [];
@@ -515,8 +518,6 @@ async function hashNotedMedia(folder: string, disk: ArchiveDisk): Promise<readon
   }
   return hashes;
 }
-
-const dayMs = 24 * 3_600_000;
 
 /**
  * Tidies up the folders of workers whose lease has ended. A folder without a job is left alone for a day: a suspended process may be

@@ -4,6 +4,8 @@ import { dirname, join } from "node:path";
 import { DimensionerError } from "../errors/dimensioner-error.ts";
 import { phrase, ProblemError, problemOf } from "../errors/interpolation.ts";
 import { diskError, fileError, systemCode, type Disk, type TransferFacts } from "../media/disk.ts";
+import * as fs from "node:fs";
+import { setImmediate } from "node:timers/promises";
 
 /** The functions of node:fs/promises that the archive uses. Tests pass another one that is slow or fails. */
 export type ArchiveDisk = Disk &
@@ -18,7 +20,6 @@ export interface ReadFile {
     length: number,
     position: number,
   ): Promise<{ readonly bytesRead: number; readonly buffer: Buffer }>;
-  readFile(): Promise<Buffer>;
   close(): Promise<void>;
 }
 
@@ -49,6 +50,8 @@ export const stateFolderName = ".dimensioner-archive";
 export const workFolderName = "work";
 /** The folder, in the same one, of what no open job owns, and of media of jobs that have failed. */
 export const asideFolderName = "aside";
+/** In the same one: packages, or manifests of packages, that are being removed. */
+export const trashFolderName = "trash";
 export const manifestFileName = "manifest.json";
 export const measurementFileName = "measurement.json";
 export const rawFileName = "measurement.raw";
@@ -192,5 +195,84 @@ export async function exists(path: string, disk: Pick<ReadDisk, "lstat">): Promi
       return false;
     }
     throw error;
+  }
+}
+
+/** How many names of a folder are read at once: one folder may have a million. */
+const namesAtOnce = 1_000;
+/** After so long, what else the thread has to do gets its turn, such as to hear that it should stop. */
+const turnEveryMs = 25;
+
+/**
+ * The file system for a thread or a process that has nothing else to do: each call waits for the disk. Handing a call over to another
+ * thread costs several times what reading a small file does.
+ */
+export class BlockingDisk implements ReadDisk {
+  #turnedAt = performance.now();
+
+  async open(path: string, flags: number): Promise<ReadFile> {
+    await this.#turn();
+    return new BlockingFile(fs.openSync(path, flags), () => this.#turn());
+  }
+
+  async lstat(path: string): Promise<EntryFacts> {
+    return fs.lstatSync(path);
+  }
+
+  async readdir(path: string): Promise<string[]> {
+    return fs.readdirSync(path);
+  }
+
+  async opendir(path: string): ReturnType<ReadDisk["opendir"]> {
+    return entriesOf(fs.opendirSync(path, { bufferSize: namesAtOnce }));
+  }
+
+  async realpath(path: string): Promise<string> {
+    return fs.realpathSync.native(path);
+  }
+
+  async #turn(): Promise<void> {
+    if (performance.now() - this.#turnedAt > turnEveryMs) {
+      await setImmediate();
+      this.#turnedAt = performance.now();
+    }
+  }
+}
+
+async function* entriesOf(folder: fs.Dir): AsyncGenerator<fs.Dirent> {
+  try {
+    for (let entry = folder.readSync(); entry !== null; entry = folder.readSync()) {
+      yield entry;
+    }
+  } finally {
+    folder.closeSync();
+  }
+}
+
+class BlockingFile implements ReadFile {
+  readonly #file: number;
+  readonly #turn: () => Promise<void>;
+
+  constructor(file: number, turn: () => Promise<void>) {
+    this.#file = file;
+    this.#turn = turn;
+  }
+
+  async stat(): Promise<EntryFacts> {
+    return fs.fstatSync(this.#file);
+  }
+
+  async read(
+    buffer: Buffer,
+    offset: number,
+    length: number,
+    position: number,
+  ): Promise<{ readonly bytesRead: number; readonly buffer: Buffer }> {
+    await this.#turn();
+    return { bytesRead: fs.readSync(this.#file, buffer, offset, length, position), buffer };
+  }
+
+  async close(): Promise<void> {
+    fs.closeSync(this.#file);
   }
 }

@@ -6,16 +6,15 @@ import type { X509Certificate } from "node:crypto";
 import { join } from "node:path";
 import type { ArchiveNote, Finding, Unchecked } from "../model/archive-reports.ts";
 import { type ReadDisk, exists } from "./archive-disk.ts";
-import { checkScript } from "./check-script.ts";
-import { exportedPackagesName, sumsName } from "./export-check.ts";
-import { readFrom } from "./files/appended-lines.ts";
+import { exportedPackagesName, sumsName } from "./upkeep/export-check.ts";
+import { readFrom } from "./plain-files.ts";
 import { readEvent } from "./log/events.ts";
 import { readLine, textOfLines } from "./log/log-files.ts";
-import type { ProvenPackage, StampProof } from "./log/package-proof.ts";
+import type { LaterLine, ProvenPackage, StampProof } from "./log/package-proof.ts";
 import { leafHash, rootByPath } from "./log/tree.ts";
-import type { SeenPackages } from "./seen-packages.ts";
-import { TimestampFolder, filesOfTimestamp } from "./timestamp-folder.ts";
-import { verifyKept } from "./timestamps.ts";
+import type { SeenPackages } from "./upkeep/seen-packages.ts";
+import { TimestampFolder, filesOfTimestamp } from "./timestamp/timestamp-folder.ts";
+import { verifyKept } from "./timestamp/timestamps.ts";
 
 const proofName = "proof";
 const names = {
@@ -53,16 +52,18 @@ export function commandOf(stamp: StampProof, roots: string): string {
 /** Writes what proves packages. `roots`: the certificates that were trusted, in PEM form; empty if none were given. */
 export function writeProof(packages: readonly ProvenPackage[], roots: string): ProofFile[] {
   const lines = packages
-    .flatMap(({ proof: { line } }) => line ?? [])
+    .flatMap(({ proof: { line, later, ...cover } }): readonly Omit<LaterLine, "event">[] =>
+      line === null ? later : [{ ...line, ...cover }, ...later],
+    )
     .toSorted((one, other) => one.n - other.n);
   const log = textOfLines(lines.map(({ n, text }) => ({ n, line: text })));
   const stamps = new Map<string, { readonly stamp: StampProof; readonly paths: Map<number, string> }>();
-  for (const { proof } of packages) {
-    for (const stamp of [proof.first, proof.newest]) {
-      if (stamp !== null && proof.line !== null) {
+  for (const { n, first, newest } of lines) {
+    for (const stamp of [first, newest]) {
+      if (stamp !== null) {
         const known = stamps.get(stamp.kept.name) ?? { stamp, paths: new Map<number, string>() };
         stamps.set(stamp.kept.name, known);
-        known.paths.set(proof.line.n, [proof.line.n, ...stamp.path].join(" "));
+        known.paths.set(n, [n, ...stamp.path].join(" "));
       }
     }
   }
@@ -121,6 +122,7 @@ function readMe(commands: readonly string[], hasRoots: boolean): string {
 ${stamps}
 
 What this shows: the files of the packages are what they were at the time of the earliest of these time stamps.
+The other lines of the log say what happened to the packages later: holds, and numbers that were added.
 The reports are for reading. They repeat what the packages say, and only ${sumsName} covers them.
 
 The format: ${proofName}/${names.log} has lines of the archive's log, each with its number before it. A log is a Merkle tree as RFC 6962
@@ -150,6 +152,9 @@ export async function* checkExportProof(checks: ExportProofChecks): AsyncGenerat
   const { folder, disk, seen, roots, unchecked, notes } = checks;
   const at = (name: string): string => join(folder, proofName, name);
   const lines = new Map<number, string>();
+  /** Which of them say that a package was archived, and whose they are. */
+  const archived = new Set<number>();
+  const archivedIds = new Set<string>();
   const found = (name: string, problem: string): Finding => ({
     kind: "log",
     path: `${proofName}/${name}`,
@@ -158,7 +163,7 @@ export async function* checkExportProof(checks: ExportProofChecks): AsyncGenerat
   for (const text of await linesOf(at(names.log), disk)) {
     const read = readLine(text);
     const event = read === undefined ? undefined : readEvent(read.line);
-    if (read === undefined || event?.what !== "archived") {
+    if (read === undefined || event === undefined || !("package" in event)) {
       yield found(names.log, "a line of it cannot be read: it was changed");
       continue;
     }
@@ -167,6 +172,16 @@ export async function* checkExportProof(checks: ExportProofChecks): AsyncGenerat
       continue;
     }
     lines.set(read.n, read.line);
+    if (event.what === "archived") {
+      archived.add(read.n);
+      archivedIds.add(event.package);
+    } else if (!archivedIds.has(event.package)) {
+      yield found(
+        names.log,
+        `the line ${read.n} is about a package of which no line before says that it was archived`,
+      );
+      continue;
+    }
     const [there] = await seen.select("SELECT 1 FROM seen WHERE sha256 = ? AND job = ?", [
       event.sha256,
       event.package,
@@ -176,17 +191,32 @@ export async function* checkExportProof(checks: ExportProofChecks): AsyncGenerat
       yield { kind: "missing-package", path: `${proofName}/${names.log}`, problem };
     }
   }
-  const hashes = new Set([...lines.values()].map((line) => sha256In(line)));
-  for await (const { path, sha256 } of seen.pages(
+  const places = new Map<string, string>();
+  for (const line of lines.values()) {
+    const event = readEvent(line);
+    if (event?.what === "archived") {
+      places.set(event.sha256, event.path);
+    }
+  }
+  for await (const row of seen.pages(
     "SELECT seen_order, path, sha256 FROM seen WHERE seen_order > ? LIMIT ?",
   )) {
-    if (!hashes.has(String(sha256))) {
-      const problem =
-        "no line of the log in this export names this manifest: it is not the one that was archived";
-      yield { kind: "not-logged", path: `${exportedPackagesName}/${String(path)}`, problem };
+    const [folder, sha256] = [String(row["path"]), String(row["sha256"])];
+    const place = places.get(sha256);
+    const problem =
+      place === undefined
+        ? "no line of the log in this export names this manifest: it is not the one that was archived"
+        : isFolderOf(folder, place, sha256)
+          ? undefined
+          : `the log has this package in ${place}: it was moved or copied`;
+    if (problem !== undefined) {
+      yield { kind: "not-logged", path: `${exportedPackagesName}/${folder}`, problem };
     }
   }
   const covered = new Set<number>();
+  /** How many lines the time stamps here are of. */
+  let signed = 0;
+  const coveredPackages = (): number => [...archived].filter((n) => covered.has(n)).length;
   const signers = new Set<string>();
   const stamps = new TimestampFolder(join(folder, proofName), disk);
   for (const name of await stamps.names()) {
@@ -209,7 +239,8 @@ export async function* checkExportProof(checks: ExportProofChecks): AsyncGenerat
       continue;
     }
     const { size, root } = stamp.checkpoint;
-    const before = covered.size;
+    signed = Math.max(signed, size);
+    const first = coveredPackages();
     for (const text of await linesOf(at(`${name}/${pathsName}`), disk)) {
       const [, number = "", path = ""] = pathsShape.exec(text) ?? [];
       const line = lines.get(number === "" ? -1 : Number(number));
@@ -235,23 +266,39 @@ export async function* checkExportProof(checks: ExportProofChecks): AsyncGenerat
       verified.root === null
         ? "not checked against a root certificate"
         : `root certificate: “${verified.root}”`;
-    const text = `a time stamp of ${verified.at.toISOString()}, by “${verified.signer}” (${checked}), covers packages here${covered.size > before ? `, ${covered.size - before} of them first` : ""}`;
+    const text = `a time stamp of ${verified.at.toISOString()}, by “${verified.signer}” (${checked}), covers packages here${coveredPackages() > first ? `, ${coveredPackages() - first} of them first` : ""}`;
     notes.push({ kind: "timestamp", path: `${proofName}/${name}`, text });
   }
   if (signers.size > 0) {
     const problem = `who has signed the time stamps: they name ${[...signers].map((one) => `“${one}”`).join(", ")}, but no root certificate was given to check this against`;
     unchecked.push({ kind: "timestamp-signer", path: proofName, problem });
   }
-  const open = [...lines.keys()].filter((n) => !covered.has(n)).length;
+  for (const n of [...lines.keys()].filter((one) => one < signed && !covered.has(one))) {
+    yield found(
+      names.log,
+      `the line ${n} is one of those that a time stamp here is of, and nothing shows it: it was changed`,
+    );
+  }
+  const open = archived.size - coveredPackages();
+  const count = lines.size - covered.size - open;
+  if (count > 0) {
+    const text = `${count === 1 ? "1 line" : `${count} lines`} about holds and added numbers: no time stamp covers ${count === 1 ? "it" : "them"}`;
+    notes.push({ kind: "timestamp", path: `${proofName}/${names.log}`, text });
+  }
   if (open > 0) {
     const problem = `since when ${open === 1 ? "1 package is" : `${open} packages are`} as they are here: no time stamp covers ${open === 1 ? "it" : "them"}`;
     unchecked.push({ kind: "no-timestamps", path: proofName, problem });
   }
 }
 
-function sha256In(line: string): string | undefined {
-  const event = readEvent(line);
-  return event?.what === "archived" ? event.sha256 : undefined;
+/** Whether an export has a package of this path in this folder: too long a path has the beginning of its last part, and that of the hash. */
+function isFolderOf(folder: string, path: string, sha256: string): boolean {
+  const [there, archived] = [folder.normalize("NFC"), path.normalize("NFC")];
+  const [, short, start] = /^([^/]*)~([0-9a-f]{8})$/.exec(there) ?? [];
+  const last = archived.slice(archived.lastIndexOf("/") + 1);
+  const isShort =
+    short !== undefined && sha256.slice(0, 8) === start && last.startsWith(short.replace(/\uFFFD$/, ""));
+  return there === archived || isShort;
 }
 
 async function linesOf(path: string, disk: ReadDisk): Promise<string[]> {
@@ -261,3 +308,105 @@ async function linesOf(path: string, disk: ReadDisk): Promise<string[]> {
   }
   return all;
 }
+
+/** The script in an export with which anybody checks it without this package; Python 3, and nothing else, runs it. */
+const checkScript = String.raw`#!/usr/bin/env python3
+"""Checks the packages of this export: their files, their lines in the archive's log, and the way from each line to the
+checkpoints. It needs nothing but Python 3 and changes nothing. Time stamps are checked by OpenSSL: see README.txt."""
+import base64, hashlib, json, pathlib, sys, unicodedata
+
+proof = pathlib.Path(__file__).resolve().parent
+problems = []
+
+def sha256(content):
+    return hashlib.sha256(content).digest()
+
+def sha256_of(file):
+    digest = hashlib.sha256()
+    with open(file, "rb") as opened:
+        while block := opened.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
+
+def root_by_path(leaf, number, size, path):  # RFC 9162, section 2.1.3.2
+    node, own, last = leaf, number, size - 1
+    for other in path:
+        if last == 0:
+            return None
+        if own % 2 == 1 or own == last:
+            node = sha256(b"\x01" + other + node)
+            while own % 2 == 0 and own != 0:
+                own, last = own // 2, last // 2
+        else:
+            node = sha256(b"\x01" + node + other)
+        own, last = own // 2, last // 2
+    return node if last == 0 else None
+
+def is_folder_of(folder, path, sha256):  # too long a path has the beginning of its last part, and that of the hash
+    folder, path = (unicodedata.normalize("NFC", one) for one in (folder, path))
+    short, tilde, start = folder.rpartition("~")
+    is_short = tilde and start == sha256[:8] and path.split("/")[-1].startswith(short.rstrip("\ufffd"))
+    return folder == path or is_short
+
+# Each line: its number in the log, a space, and what it says of one package: first that it was archived.
+log = [line.split(b" ", 1) for line in (proof / "log").read_bytes().split(b"\n") if line]
+lines = dict(log)
+if [number for number, _ in log] != [str(number).encode() for number in sorted({int(number) for number in lines})]:
+    problems.append("the lines of the log are not in their order, or one is there twice")
+events = {number: json.loads(line) for number, line in lines.items()}
+archived = {number: event["sha256"] for number, event in events.items() if event["what"] == "archived"}
+places = {event["sha256"]: event["path"] for number, event in events.items() if number in archived}
+waiting = set(places)
+
+packages = proof.parent / "packages"
+named = set()
+for manifest in sorted(packages.rglob("manifest.json")):
+    content = manifest.read_bytes()
+    own = sha256(content).hex()
+    if own not in waiting:
+        problems.append(f"{manifest}: no line of the log names this manifest")
+    elif not is_folder_of(manifest.parent.relative_to(packages).as_posix(), places[own], own):
+        problems.append(f"{manifest}: the log has this package in {places[own]}")
+    waiting.discard(own)
+    says = json.loads(content)
+    files = {one["path"]: one["sha256"] for one in [*says["items"], says["measurement"], says["raw"]] if one}
+    for name, expected in files.items():
+        file = manifest.parent / name
+        if not file.is_file() or sha256_of(file) != expected:
+            problems.append(f"{file}: this is not the file that the manifest names")
+    named |= {manifest, *(manifest.parent / name for name in files)}
+for file in packages.rglob("*"):
+    if file.is_symlink() or not (file in named or file.is_dir()):
+        problems.append(f"{file}: no manifest names this file")
+if not archived:
+    problems.append("there is no package here")
+for missing in waiting:
+    problems.append(f"the package whose manifest has the SHA-256 {missing} is not here")
+
+covered, signed = set(), 0
+for paths in sorted(proof.glob("*/paths")):
+    origin, size, root = (paths.parent / "checkpoint").read_text().split("\n")[:3]
+    signed = max(signed, int(size))
+    for number, *path in (line.split() for line in paths.read_text().splitlines()):
+        leaf = sha256(b"\x00" + lines.get(number.encode(), b""))
+        reached = root_by_path(leaf, int(number), int(size), [bytes.fromhex(one) for one in path])
+        if int(number) < int(size) and reached == base64.b64decode(root):
+            covered.add(number.encode())
+        else:
+            problems.append(f"{paths}: the line {number} does not lead to the checkpoint")
+for number in lines.keys() - covered:
+    if int(number) < signed:
+        problems.append(f"the line {number.decode()} is one of those that a checkpoint is of, and nothing shows it")
+for number in archived.keys() - covered:
+    problems.append(f"the line {number.decode()}: no checkpoint covers it, so nothing shows since when it is as it is")
+for number, event in events.items():
+    if event["sha256"] not in archived.values():
+        problems.append(f"the line {number.decode()} is about a package that is not here")
+    elif number not in archived:
+        about = ", ".join(str(event[name]) for name in ("number", "reason", "person") if event.get(name))
+        note = "" if number in covered else " (no checkpoint covers this line)"
+        print(ascii(f"{event['at']} {event['what']}: {about}{note}")[1:-1])
+
+print("\n".join(problems) or f"Packages: {len(archived)}. Their files, their lines in the log and the checkpoints agree.")
+sys.exit(1 if problems else 0)
+`;

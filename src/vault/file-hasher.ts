@@ -2,11 +2,10 @@ import { once } from "node:events";
 import type { Worker } from "node:worker_threads";
 import { startThread } from "../database/start-thread.ts";
 import { isDimensionerError } from "../errors/dimensioner-error.ts";
-import { type ReadDisk, diskFacts, plainDisk } from "./archive-disk.ts";
-import { BlockingDisk } from "./blocking-disk.ts";
-import type { HashAnswer } from "./hash-thread.ts";
+import { type ReadDisk, diskFacts, plainDisk, BlockingDisk } from "./archive-disk.ts";
+import type { FileToHash, HashAnswer } from "./hash-thread.ts";
 import { sha256Of } from "../model/sha256.ts";
-import { type FoundFile, hashFile, openPlain } from "./packages/package-files.ts";
+import { type FoundFile, hashFile, openPlain, readWhole } from "./packages/package-files.ts";
 import { sayUnreadable } from "./walk.ts";
 
 /** What is smaller is verified before a thread has started. */
@@ -44,14 +43,14 @@ export class FileHasher {
   /**
    * The length and hash of a file, undefined if it is missing or not a regular file, or why it cannot be read. Rejects
    * when the signal is aborted, and with ERR_STORE: a bucket that fails would fail for each of its files. `expectedBytes`: how long it
-   * should be.
+   * should be; a longer one may be without end, and its hash tells nothing more.
    */
   async hash(path: string, expectedBytes = Infinity): Promise<HashAnswer> {
     const isLarge = expectedBytes >= largeBytes;
     const found =
       isLarge && this.#idle !== undefined
-        ? await this.#hashIn(this.#idle, path)
-        : await this.#hashHere(path, isLarge);
+        ? await this.#hashIn(this.#idle, { path, most: expectedBytes })
+        : await this.#hashHere(path, isLarge, expectedBytes);
     this.#bytes += typeof found === "object" ? found.bytes : 0;
     if (this.#mayUseThread && this.#thread === undefined && this.#bytes >= threadAfterBytes) {
       this.#start();
@@ -59,16 +58,16 @@ export class FileHasher {
     return found;
   }
 
-  /** The same for a small file, with its content; one with more bytes is only hashed. */
-  async read(path: string, most: number): Promise<ReadWhole | string | undefined> {
+  /** The same for a file with its content; of one with more than `most` bytes, only the hash. */
+  async read(path: string, most: number, expectedBytes: number): Promise<ReadWhole | string | undefined> {
     try {
       const file = await openPlain(path, this.disk);
       if (file === undefined) {
         return undefined;
       }
       try {
-        if ((await file.stat()).size <= most) {
-          const content = await file.readFile();
+        const content = await readWhole(file, most);
+        if (content !== undefined) {
           this.#bytes += content.length;
           this.#signal?.throwIfAborted();
           return { bytes: content.length, sha256: sha256Of(content), content };
@@ -76,7 +75,7 @@ export class FileHasher {
       } finally {
         await file.close();
       }
-      return await this.hash(path);
+      return await this.hash(path, expectedBytes);
     } catch (error) {
       return this.#explain(error);
     }
@@ -94,10 +93,10 @@ export class FileHasher {
     thread.once("online", () => (this.#idle = thread));
   }
 
-  async #hashHere(path: string, isLarge: boolean): Promise<HashAnswer> {
+  async #hashHere(path: string, isLarge: boolean, most: number): Promise<HashAnswer> {
     const disk = isLarge && this.disk instanceof BlockingDisk ? plainDisk : this.disk;
     try {
-      return await hashFile(path, disk, { ...diskFacts, signal: this.#signal });
+      return await hashFile(path, disk, { ...diskFacts, signal: this.#signal }, most);
     } catch (error) {
       return this.#explain(error);
     }
@@ -111,17 +110,17 @@ export class FileHasher {
     return sayUnreadable(error);
   }
 
-  async #hashIn(thread: Worker, path: string): Promise<HashAnswer> {
+  async #hashIn(thread: Worker, { path, most }: FileToHash): Promise<HashAnswer> {
     this.#idle = undefined;
     const answered = once(thread, "message", { signal: this.#signal });
-    thread.postMessage(path);
+    thread.postMessage({ path, most } satisfies FileToHash);
     try {
       const [answer] = (await answered) as [HashAnswer];
       this.#idle = thread;
       return answer;
     } catch {
       // The thread has ended, or the signal was aborted, which is thrown here as well.
-      return await this.#hashHere(path, true);
+      return await this.#hashHere(path, true, most);
     }
   }
 }

@@ -1,12 +1,15 @@
+import { randomUUID } from "node:crypto";
 import { readdir, realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { type Database, type Row, type SqlValue, marksFor } from "../database/database.ts";
-import { type LogLine, lineOf } from "../database/log-table.ts";
+import { type FoundLine, LogTable, foundLineOf, selectFound } from "../database/log-table.ts";
+import { intents, lengthOf, records, withTexts } from "../database/long-texts.ts";
 import { isOpen } from "../database/own-jobs.ts";
 import { isPostgresUrl, readPostgresUrl } from "../database/postgres-address.ts";
-import { noTablesError, schemaName } from "../database/postgres-connection.ts";
+import { noTablesError } from "../database/postgres-connection.ts";
 import { PostgresDatabase } from "../database/postgres-database.ts";
+import { namedOf } from "./log/log-state.ts";
 import { migrations } from "../database/schema.ts";
 import { failureError, systemError } from "../database/sqlite-failures.ts";
 import { readLog } from "../database/sqlite-log.ts";
@@ -15,26 +18,16 @@ import { DimensionerError, isDimensionerError } from "../errors/dimensioner-erro
 import type { Finding } from "../model/archive-reports.ts";
 import { sha256Of } from "../model/sha256.ts";
 import { isAbsent } from "./archive-disk.ts";
-import { isBucketKey } from "./files-location.ts";
-import type { OpenedPlace } from "./open-place.ts";
+import { isBucketKey } from "./store.ts";
+import type { OpenedScope } from "./open-vault.ts";
 
 /** How many rows are read at once. */
 const pageRows = 1_000;
 
 /** Tables whose rows have the SHA-256 of their text beside it. */
 const checkedRows = [
-  {
-    name: "webhook record",
-    first: 0,
-    sql: `SELECT record_id AS id, record AS content, record_sha256 AS sha256
-      FROM records WHERE record_id > ? ORDER BY record_id LIMIT ?`,
-  },
-  {
-    name: "job",
-    first: "",
-    sql: `SELECT job_id AS id, intent AS content, intent_sha256 AS sha256
-      FROM jobs WHERE job_id > ? ORDER BY job_id LIMIT ?`,
-  },
+  { name: "webhook record", first: 0, long: records },
+  { name: "job", first: "", long: intents },
 ];
 
 /**
@@ -99,14 +92,17 @@ export class IndexReader {
     }
   }
 
-  /** The lines of the log from a number on, some at a time. */
-  async *lines(from: number): AsyncGenerator<readonly LogLine[]> {
+  /** The numbers that the log in this database says were added to packages, by the IDs of the packages. */
+  async numbersOf(ids: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {
+    const named = await namedOf(this.#source.database, ids);
+    return new Map([...named].map(([id, events]) => [id, events.map(({ number }) => number)]));
+  }
+
+  /** The lines of the log from a number on, with their columns, some at a time. */
+  async *lines(from: number): AsyncGenerator<readonly FoundLine[]> {
     for (let at = from; ;) {
-      const rows = await this.#select("SELECT n, line FROM log WHERE n >= ? ORDER BY n LIMIT ?", [
-        at,
-        pageRows,
-      ]);
-      yield rows.map(lineOf);
+      const rows = await this.#select(selectFound, [at, pageRows]);
+      yield rows.map(foundLineOf);
       if (rows.length < pageRows) {
         return;
       }
@@ -122,16 +118,15 @@ export class IndexReader {
     const found = await this.#select(
       `SELECT 1 FROM packages WHERE package_id = ? AND manifest_sha256 = ?
         UNION ALL SELECT 1 FROM jobs WHERE job_id = ? AND ${isOpen}
-        ${this.#source.hasUploads ? "UNION ALL SELECT 1 FROM uploads WHERE location = ?" : ""}`,
-      [job, sha256, job, ...(this.#source.hasUploads ? [path] : [])],
+        UNION ALL SELECT 1 FROM uploads WHERE location = ?`,
+      [job, sha256, job, path],
     );
     return found.length > 0;
   }
 
   /** Whether an upload of a job is there, or was and is not removed yet. */
   async isUpload(path: string): Promise<boolean> {
-    const { hasUploads } = this.#source;
-    return hasUploads && (await this.#select("SELECT 1 FROM uploads WHERE location = ?", [path])).length > 0;
+    return (await this.#select("SELECT 1 FROM uploads WHERE location = ?", [path])).length > 0;
   }
 
   /** The rows of measurements with these keys, and of those that were given one of these transactions. */
@@ -156,19 +151,21 @@ export class IndexReader {
 
   /** Rows that are not what was written, except those of packages. */
   async *damagedRows(): AsyncGenerator<Finding> {
-    for (const { name, first, sql } of checkedRows) {
+    for (const { name, first, long } of checkedRows) {
+      const { table, key, column } = long;
+      const sql = `SELECT ${key}, ${lengthOf(long)} FROM ${table} WHERE ${key} > ? ORDER BY ${key} LIMIT ?`;
       for (let after: SqlValue = first; ;) {
         const rows: readonly Row[] = await this.#select(sql, [after, pageRows]);
-        for (const { id, content, sha256 } of rows) {
-          if (sha256Of(String(content)) !== sha256) {
-            const problem = `the row of the ${name} ${String(id)} is not as it was stored: it was changed`;
+        for await (const row of withTexts(this.#source.database, long, rows)) {
+          if (sha256Of(String(row[column])) !== row[`${column}_sha256`]) {
+            const problem = `the row of the ${name} ${String(row[key])} is not as it was stored: it was changed`;
             yield { kind: "database", path: this.file, problem };
           }
         }
         if (rows.length < pageRows) {
           break;
         }
-        after = rows.at(-1)?.["id"] ?? first;
+        after = rows.at(-1)?.[key] ?? first;
       }
     }
   }
@@ -191,8 +188,6 @@ export interface IndexSource {
   readonly database: Database;
   /** The row of the table `store`. */
   readonly store: Row;
-  /** Whether it notes where packages are being uploaded. */
-  readonly hasUploads: boolean;
   /** Rejects with ERR_STORE where the database is damaged. */
   check(how: CheckDepth): Promise<void>;
 }
@@ -212,6 +207,30 @@ export function openForTool(given: string, as: "read" | "write", thread: ToolThr
     : thread.open({ as, file: given });
 }
 
+/** The database of a store with its log. Whoever has opened it closes the database. */
+export interface OpenStore {
+  readonly database: Database;
+  readonly log: LogTable;
+}
+
+/** Opens a store for a program that is not its owner and adds to its log. `tool` names it there. Rejects as `openForTool` does. */
+export async function openWithLog(
+  file: string,
+  as: "read" | "write",
+  thread: ToolThread,
+  tool: string,
+): Promise<OpenStore> {
+  const index = await IndexReader.open(file, thread);
+  try {
+    // Writing to a damaged file would increase the damage. Meanwhile, the log of what Node-RED writes cannot be emptied.
+    await index.check("quick");
+  } finally {
+    await index.close();
+  }
+  const database = await openForTool(file, as, thread);
+  return { database, log: new LogTable(database, index.store, `${tool}-${randomUUID()}`) };
+}
+
 async function openPostgres(given: string, thread: ToolThread): Promise<IndexSource> {
   const database = await openForTool(given, "read", thread);
   try {
@@ -220,24 +239,11 @@ async function openPostgres(given: string, thread: ToolThread): Promise<IndexSou
       throw noTablesError(readPostgresUrl(given).name);
     }
     const check = (): Promise<void> => Promise.resolve();
-    return { database, store, hasUploads: await hasTable(given, database, "uploads"), check };
+    return { database, store, check };
   } catch (error) {
     await database.close();
     throw error;
   }
-}
-
-/** Whether a database has a table: those of earlier versions do not have each. */
-export async function hasTable(given: string, database: Database, name: string): Promise<boolean> {
-  const [tables = []] = await database.transaction([
-    isPostgresUrl(given)
-      ? {
-          sql: "SELECT 1 FROM information_schema.tables WHERE table_schema = ? AND table_name = ?",
-          values: [schemaName, name],
-        }
-      : { sql: "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?", values: [name] },
-  ]);
-  return tables.length > 0;
 }
 
 async function openFile(file: string, thread: ToolThread): Promise<IndexSource> {
@@ -257,7 +263,7 @@ async function openFile(file: string, thread: ToolThread): Promise<IndexSource> 
       throw failureError(file, { reason: "foreign" });
     }
     const check = (how: CheckDepth): Promise<void> => checkFile(file, database, how);
-    return { database, store, hasUploads: await hasTable(file, database, "uploads"), check };
+    return { database, store, check };
   } catch (error) {
     await database.close();
     throw error;
@@ -375,7 +381,7 @@ interface PrunedPlace {
  * rows would be removed although their packages are there. What cannot be read is reported when rows are removed.
  */
 export async function refuseOtherPlace(
-  { key, location }: OpenedPlace,
+  { key, location }: OpenedScope,
   given: string,
   { thread, isOwn }: PrunedPlace,
 ): Promise<void> {

@@ -14,7 +14,7 @@ import {
   plainDisk,
   stateFolderName,
 } from "./archive-disk.ts";
-import type { BucketFiles } from "./files/bucket-files.ts";
+import type { Vault } from "./vault.ts";
 import { filesOf } from "./packages/manifest.ts";
 import { type FoundManifest, loadManifest } from "./packages/package-files.ts";
 
@@ -54,7 +54,7 @@ const foldersOfSystem: ReadonlySet<string> = new Set([
 export const damagedManifest = "the manifest cannot be read: it is damaged, or from a later version";
 
 /** A folder to work on, and the archive to which it belongs. */
-export interface Place {
+export interface VaultScope {
   /** The folder of packages, without links: the folder itself, or the nearest one above it with a state folder. */
   readonly root: string;
   /** The named folder, without links. */
@@ -64,7 +64,7 @@ export interface Place {
 }
 
 /** Throws ERR_CONFIG (no folder named) and ERR_FILE (no such folder, no folder, denied). */
-export async function findPlace(folder: string, disk: ArchiveDisk = plainDisk): Promise<Place> {
+export async function findScope(folder: string, disk: ArchiveDisk = plainDisk): Promise<VaultScope> {
   const named = await checkRoot(folder, disk, diskFacts);
   try {
     const start = await disk.realpath(named);
@@ -76,7 +76,7 @@ export async function findPlace(folder: string, disk: ArchiveDisk = plainDisk): 
 }
 
 /** Finds the archive of a folder without links. Throws ERR_STORE, or the system's error. */
-export async function findRoot(start: string, disk: ReadDisk): Promise<Place> {
+export async function findRoot(start: string, disk: ReadDisk): Promise<VaultScope> {
   for (let at = start; ; at = dirname(at)) {
     if (await hasStateFolder(at, start, disk)) {
       return { root: at, start, hasState: true };
@@ -271,21 +271,8 @@ export async function* inParallel<T, R>(
   }
 }
 
-/** The last part of the location of a package in a bucket: so much is random that no two packages have the same one. */
-const packageName = /^[0-9a-f]{12}$/;
-
-/** Whether a package may have been uploaded to a location. */
-export function isUploadLocation(location: string): boolean {
-  const parts = location.split("/");
-  return (
-    packageName.test(parts.at(-1) ?? "") &&
-    parts[0] !== stateFolderName &&
-    parts.every((part) => !/^\.{0,2}$|[\\\0]/.test(part))
-  );
-}
-
 /** The location of a folder, as `BucketDisk` names it. */
-export function locationOf({ root }: Pick<BucketFiles, "root">, path: string): string {
+export function locationOf({ root }: Pick<Vault, "root">, path: string): string {
   return relative(root, path).split(sep).join("/");
 }
 

@@ -121,7 +121,6 @@ describeDatabases("the jobs of a worker that has stopped", (open) => {
     const before = await sql("SELECT * FROM jobs");
     await table.setCount("job", 7);
     await table.setTimes("job", 7, 7);
-    await table.beginCollecting("job");
     await table.removeItems("job", [item.slot]);
     assert.equal(await table.withdraw("job", null), false);
     for (const change of [

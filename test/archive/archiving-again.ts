@@ -27,10 +27,11 @@ const result = { ok: true, source: "newer-device", errorCode: 0, length: 33.5, m
 
 /** As an archive node makes it of a message. */
 export function intentOfMessage(msg: Readonly<Record<string, unknown>>, more: Partial<Intent> = {}): Intent {
-  const { local, filmed, ...facts } = readFacts({ _msgid: "", ...msg });
+  const { local, filmed, deviceReference, ...facts } = readFacts({ _msgid: "", ...msg });
+  const device = facts.device ?? deviceReference;
   const images = local === null ? [] : [...dock.images];
   const by = local ?? filmed;
-  return { ...intentOf("1"), ...facts, measuredBy: by === null ? null : { ...by, images }, ...more };
+  return { ...intentOf("1"), ...facts, device, measuredBy: by === null ? null : { ...by, images }, ...more };
 }
 
 /** What a device on the local network has measured, and sent behind the measure node. */
@@ -64,7 +65,7 @@ export async function archiving(kind: string, body: (given: Given) => Promise<vo
       cloud: () => cloud,
       device: () => device,
     });
-    const { database, release } = await store.lease();
+    const { database, release } = await store.connect();
     const inbox = new Inbox(database, { nodeId: "records", runId: "run" });
     try {
       await body({

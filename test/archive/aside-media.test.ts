@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { rm } from "node:fs/promises";
 import type { ArchiveWarning } from "../../src/jobs/runner.ts";
-import { pruneArchive, verifyArchive } from "../../src/vault/commands.ts";
-import { openBucketFiles } from "../../src/vault/files/open-files.ts";
+import { pruneArchive, verifyArchive } from "../../src/vault/upkeep/upkeep.ts";
+import { openBucketVault } from "../../src/vault/open-vault.ts";
 import { rejectsWith } from "../media/support.ts";
 import { useCredentials } from "../support/s3-servers.ts";
 import { prefix } from "./bucket-objects.ts";
@@ -45,16 +45,16 @@ describe("archive: media of a failed job of several workers with a bucket", () =
 
   /** As a worker that opens the store a month later, and tidies up, with a person who prunes the bucket. */
   async function tidyLater(place: TestPlace): Promise<void> {
-    const { stub, files, database } = place;
+    const { stub, vault, database } = place;
     const { store, query, close } = await place.open();
     await query("UPDATE jobs SET changed_at = '2020-01-01T00:00:00.000Z'");
     await (await openArchive("", undefined, { store })).close();
     assert.deepEqual(await query("SELECT job_id FROM jobs"), []);
-    assert.ok(files.kind === "s3");
-    const opened = await openBucketFiles(files, {});
-    const lease = await store.lease();
-    await tidyBucket(opened, lease.database);
-    await lease.release();
+    assert.ok(vault.kind === "s3");
+    const opened = await openBucketVault(vault, {});
+    const connection = await store.connect();
+    await tidyBucket(opened, connection.database);
+    await connection.release();
     await opened.close();
     const report = await pruneArchive(stub?.url(prefix) ?? "", {
       database,
@@ -70,7 +70,7 @@ describe("archive: media of a failed job of several workers with a bucket", () =
       const { job, warnings } = await fail(place);
       const key = `${state}/aside/${job}/item.jpg`;
       assert.deepEqual(own(place), [key]);
-      const path = `${place.files.kind === "s3" ? place.files.address.name : ""}/.dimensioner-archive/aside/${job}`;
+      const path = `${place.vault.kind === "s3" ? place.vault.address.name : ""}/.dimensioner-archive/aside/${job}`;
       assert.deepEqual(warnings, [{ warning: "keptAside", values: { path } }]);
       await tidyLater(place);
       assert.deepEqual(own(place), [key]);

@@ -1,13 +1,16 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readdir, rename, rm, rmdir, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rename, rm, rmdir, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { Database } from "../../src/database/database.ts";
 import { isDimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { Archives } from "../../src/jobs/archive.ts";
 import type { RunningJob } from "../../src/jobs/job.ts";
 import type { Submission } from "../../src/jobs/runner.ts";
 import { type ArchiveDisk, plainDisk } from "../../src/vault/archive-disk.ts";
-import { verifyArchive } from "../../src/vault/commands.ts";
+import { verifyArchive } from "../../src/vault/upkeep/upkeep.ts";
+import { FolderVault } from "../../src/vault/folder/folder-vault.ts";
+import { MountedFolder } from "../../src/vault/folder/mounted-folder.ts";
 import { Store } from "../../src/vault/store.ts";
 import { withFolder } from "../media/support.ts";
 import { otherDisk } from "../support/other-disk.ts";
@@ -269,25 +272,24 @@ describe("archive: a folder of packages on another disk", function () {
     await withShare(async (share) => {
       const before = await share.open(cloud);
       await finish(await submit(before, "before"));
-      const { store } = before.archive;
       await share.unmount();
       const held = await submit(before, "held");
       await untilHeldUp(held, "fileNoFolder");
       await before.close();
       await share.mount();
-      // As a kill leaves it in the middle of a delivery.
-      const delivery = join(
-        share.root,
-        ".dimensioner-archive",
-        "delivery",
-        store.work.root.split("/").at(-1) ?? "",
-      );
-      await mkdir(join(delivery, "cut off"), { recursive: true });
-      await writeFile(join(delivery, "cut off", "a.jpg"), "half");
+      // As a kill leaves it in the middle of a delivery, a day ago and just now.
+      const copying = join(share.root, ".dimensioner-archive", "copying");
+      for (const name of ["old", "new"]) {
+        await mkdir(join(copying, name), { recursive: true });
+        await writeFile(join(copying, name, "a.jpg"), "half");
+      }
+      const at = new Date(Date.now() - 25 * 3_600_000);
+      await utimes(join(copying, "old"), at, at);
       const after = await share.open(cloud);
       await Promise.all([...after.runner.resume(() => true)].map(finish));
-      assert.deepEqual(await readdir(delivery), []);
       await after.close();
+      assert.deepEqual(await readdir(copying), ["new"]);
+      await rm(join(copying, "new"), { recursive: true });
       await share.check(["before", "held"]);
     });
   });
@@ -302,6 +304,36 @@ describe("archive: a folder of packages on another disk", function () {
       await finish(submission);
       await opened.close();
       await share.check(["one"]);
+    });
+  });
+
+  it("does not say that a folder is empty while its store begins to use it", async () => {
+    await withShare(async ({ root, database: file }) => {
+      const databases = newDatabases();
+      const { database, log, release } = await databases.open({ kind: "file", file });
+      try {
+        let hasBegun = false;
+        const begin = async (): Promise<void> => {
+          hasBegun = true;
+          await new FolderVault(root, plainDisk).beginLog(log.store);
+          await database.transaction([{ sql: "UPDATE store SET folder = ?", values: [root] }]);
+        };
+        const reader: Pick<Database, "transaction"> = {
+          // Somebody else begins between the first look and the question to the database.
+          transaction: async (statements) => {
+            await (hasBegun ? undefined : begin());
+            return await database.transaction(statements);
+          },
+        };
+        const mounted = new MountedFolder({ root, disk: plainDisk, database: reader, store: log.store });
+        await mounted.demandThere();
+        assert.ok(hasBegun);
+        await rm(root, { recursive: true });
+        await mkdir(root);
+        await assert.rejects(mounted.demandThere(), { sentence: "folderEmptied" });
+      } finally {
+        await release();
+      }
     });
   });
 

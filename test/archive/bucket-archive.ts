@@ -5,10 +5,10 @@ import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { PruneReport } from "../../src/model/archive-reports.ts";
 import { sha256Of } from "../../src/model/sha256.ts";
-import { pruneArchive, rebuildIndex } from "../../src/vault/commands.ts";
-import type { BucketLocation } from "../../src/vault/files-location.ts";
-import type { BucketFiles } from "../../src/vault/files/bucket-files.ts";
-import { openBucketFiles } from "../../src/vault/files/open-files.ts";
+import { pruneArchive, rebuildIndex } from "../../src/vault/upkeep/upkeep.ts";
+import type { BucketLocation } from "../../src/vault/store.ts";
+import type { BucketVault } from "../../src/vault/bucket/bucket-vault.ts";
+import { openBucketVault } from "../../src/vault/open-vault.ts";
 import { type LogEvent, entryOf } from "../../src/vault/log/events.ts";
 import { logParts, nameOfBatch, textOfLines } from "../../src/vault/log/log-files.ts";
 import { readS3Url } from "../../src/vault/s3/bucket-address.ts";
@@ -17,6 +17,7 @@ import { type BucketServer, forTests, s3Servers, sourceOf } from "../support/s3-
 import { sharedPostgres } from "../support/shared-postgres.ts";
 import { eventsOf, readLogged } from "./logged.ts";
 import { copiesOfArchive } from "./packages.ts";
+import { readPlain } from "../../src/vault/packages/package-files.ts";
 
 /** A database for the index of a bucket. */
 export interface IndexDatabase {
@@ -79,7 +80,7 @@ export interface PrunedSaid {
 export interface BucketArchive {
   readonly url: string;
   readonly location: BucketLocation;
-  readonly files: BucketFiles;
+  readonly vault: BucketVault;
   readonly index: IndexDatabase;
   /** The keys of all objects of the archive, without the state folder, below its prefix. */
   keys(): Promise<string[]>;
@@ -119,22 +120,22 @@ export function packagesForBuckets() {
         workFolder: "",
         retainDays: 0,
       };
-      const files = await openBucketFiles(location, forTests);
+      const vault = await openBucketVault(location, forTests);
       const { prefix } = location.address;
       const put = async (path: string, content: Buffer | string): Promise<void> => {
-        await files.bucket.store(`${prefix}/${path}`, sourceOf(Buffer.from(content)));
+        await vault.bucket.store(`${prefix}/${path}`, sourceOf(Buffer.from(content)));
       };
       await upload(put);
       await rebuildIndex(location, { database: index.given });
       return {
         url,
         location,
-        files,
+        vault,
         index,
         put,
-        keys: async () => (await keysOf(files)).filter((key) => !key.startsWith(".")),
+        keys: async () => (await keysOf(vault)).filter((key) => !key.startsWith(".")),
         prune: (options) => prune(location, { database: index.given, ...options }),
-        close: () => files.close(),
+        close: () => vault.close(),
       };
     },
   };
@@ -160,27 +161,33 @@ export function archiveForEach(
     use(archive);
   });
   afterEach(async () => {
-    for (const key of await keysOf(archive.files)) {
-      await archive.files.bucket.remove(`${archive.location.address.prefix}/${key}`);
+    for (const key of await keysOf(archive.vault)) {
+      await archive.vault.bucket.remove(`${archive.location.address.prefix}/${key}`);
     }
     await archive.close();
     await archive.index.close();
   });
 }
 
+/** The content of an object. */
+export async function contentOf(vault: BucketVault, key: string): Promise<Buffer> {
+  const content = await readPlain(join(vault.root, key), vault.disk, 64 * 1024 * 1024);
+  return typeof content === "string" ? assert.fail(`${key}: ${content}`) : content;
+}
+
 /** Changes the manifests of all packages, and their rows, as if they had been archived two days ago. */
 export async function makeOld(old: BucketArchive): Promise<void> {
-  const { keys, put, files, location, index } = old;
+  const { keys, put, vault, location, index } = old;
   const archived = new Date(Date.now() - 2 * 86_400_000).toISOString();
   const changed = new Map<string, string>();
   for (const key of (await keys()).filter((one) => one.endsWith("/manifest.json"))) {
-    const content = await (await files.disk.open(join(files.root, key))).readFile();
+    const content = await contentOf(vault, key);
     const manifest = JSON.parse(String(content)) as { times: object };
     const text: string = JSON.stringify({ ...manifest, times: { ...manifest.times, archived } });
     await put(key, text);
     changed.set(dirname(key), sha256Of(text));
   }
-  const events = (await loggedIn(files)).map((event) =>
+  const events = (await loggedIn(vault)).map((event) =>
     event.what === "archived"
       ? { ...event, archived, sha256: changed.get(event.path) ?? event.sha256 }
       : event,
@@ -191,11 +198,11 @@ export async function makeOld(old: BucketArchive): Promise<void> {
 }
 
 /** The log of the only store of an archive in a bucket. */
-export async function loggedIn(files: BucketFiles): Promise<readonly LogEvent[]> {
-  const keys = (await keysOf(files)).filter((key) => key.startsWith(".dimensioner-archive/log/"));
+export async function loggedIn(vault: BucketVault): Promise<readonly LogEvent[]> {
+  const keys = (await keysOf(vault)).filter((key) => key.startsWith(".dimensioner-archive/log/"));
   const contents: string[] = [];
   for (const key of keys) {
-    contents.push(String(await (await files.disk.open(join(files.root, key))).readFile()));
+    contents.push(String(await contentOf(vault, key)));
   }
   return eventsOf(contents);
 }
@@ -208,9 +215,9 @@ async function putLog(put: BucketArchive["put"], events: readonly LogEvent[]): P
 }
 
 /** Forgets all that was said of packages, in the bucket and in the database. */
-async function removeLog({ files, index }: BucketArchive): Promise<void> {
-  for (const key of (await keysOf(files)).filter((one) => one.startsWith(".dimensioner-archive/log/"))) {
-    await files.bucket.remove(`${files.bucket.address.prefix}/${key}`);
+async function removeLog({ vault, index }: BucketArchive): Promise<void> {
+  for (const key of (await keysOf(vault)).filter((one) => one.startsWith(".dimensioner-archive/log/"))) {
+    await vault.bucket.remove(`${vault.bucket.address.prefix}/${key}`);
   }
   for (const sql of [
     "DELETE FROM log",
@@ -244,8 +251,8 @@ async function prune(
 }
 
 /** All keys of an archive, below its prefix. */
-export async function keysOf(files: BucketFiles): Promise<string[]> {
-  const { bucket } = files;
+export async function keysOf(vault: BucketVault): Promise<string[]> {
+  const { bucket } = vault;
   const prefix = `${bucket.address.prefix}/`;
   const keys: string[] = [];
   for await (const page of bucket.list(prefix)) {

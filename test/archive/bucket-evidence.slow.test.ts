@@ -65,9 +65,9 @@ describe("archive: evidence in a bucket", () => {
         }));
 
       it("says which package is gone, and describes the others", () =>
-        inBucket(async ({ database, url, name, files }) => {
+        inBucket(async ({ database, url, name, vault }) => {
           const [, gone = ""] = archive.paths;
-          await files.removePackage(join(files.root, gone));
+          await vault.removePackage(join(vault.root, gone));
           const found = await findPackages(url, { database, by: "all" });
           assert.deepEqual(
             found.map(({ location, problem }) => [location, problem !== null]),
@@ -77,7 +77,7 @@ describe("archive: evidence in a bucket", () => {
         }));
 
       it("is put on hold and released, with each change in the log", () =>
-        inBucket(async ({ database, url, files }) => {
+        inBucket(async ({ database, url, vault }) => {
           const one = { database, by: "transactionId", value: "m0" } as const;
           const [held] = await holdPackages(url, { ...one, reason: "claim 7", person: "Anna" });
           assert.deepEqual([held?.hold?.reason, held?.hold?.person], ["claim 7", "Anna"]);
@@ -89,8 +89,8 @@ describe("archive: evidence in a bucket", () => {
           // What is not on hold can be released as well.
           await releasePackages(url, { ...one, reason: "settled" });
           const lines: string[] = [];
-          const [store = ""] = await storesWithLog(files.root, files.disk);
-          for await (const read of new LogFilesReader(files.root, store, files.disk).read()) {
+          const [store = ""] = await storesWithLog(vault.root, vault.disk);
+          for await (const read of new LogFilesReader(vault.root, store, vault.disk).read()) {
             for (const { n, line } of read) {
               const event = readEvent(line);
               if (event?.what === "held" || event?.what === "released") {
@@ -108,19 +108,19 @@ describe("archive: evidence in a bucket", () => {
         }));
 
       it("shows a hold that somebody has put there, and does not remove it", () =>
-        inBucket(async ({ database, url, files }) => {
+        inBucket(async ({ database, url, vault }) => {
           const one = { database, by: "transactionId", value: "m1" } as const;
           const path = archive.paths[1] ?? "";
-          const file = join(files.root, path, "hold.txt");
-          await files.write(file, "the police has called\n");
+          const file = join(vault.root, path, "hold.txt");
+          await vault.write(file, "the police has called\n");
           const [found] = await findPackages(url, one);
           assert.deepEqual(found?.hold, { heldAt: null, person: null, reason: "the police has called" });
           await assert.rejects(releasePackages(url, { ...one, reason: "settled" }), {
             code: "ERR_INPUT",
             sentence: "evidenceHeldByFile",
           });
-          assert.deepEqual(await keysIn(files, ".dimensioner-archive/holds.jsonl"), []);
-          await files.remove(file);
+          assert.deepEqual(await keysIn(vault, ".dimensioner-archive/holds.jsonl"), []);
+          await vault.remove(file);
           assert.equal((await findPackages(url, one))[0]?.hold, null);
         }));
 
@@ -131,9 +131,9 @@ describe("archive: evidence in a bucket", () => {
               withPackages(
                 { folder, database, operation: "export" },
                 { by: "all", limit: 100 },
-                async (files, packages) => ({
+                async (vault, packages) => ({
                   packages,
-                  ...(await saveExport(files, packages, {
+                  ...(await saveExport(vault, packages, {
                     language: "en-US",
                     target: { folder: to, ifExists: "rename" },
                     onProgress: () => undefined,
@@ -154,7 +154,7 @@ describe("archive: evidence in a bucket", () => {
             const { packages } = there;
             const task = {
               action: "stream",
-              files: location,
+              vault: location,
               packages,
               language: "en-US",
               roots: "",
@@ -173,14 +173,14 @@ describe("archive: evidence in a bucket", () => {
         ));
 
       it("is verified in a thread, one package of it or all, and says what has changed", () =>
-        inBucket(async ({ database, location, files }) => {
+        inBucket(async ({ database, location, vault }) => {
           const run = async (isAll: boolean, ids: readonly string[]) => {
             const packages = isAll ? null : await listed(database, ids);
             const { signal } = new AbortController();
             return runInThread(
               {
                 action: "verify",
-                files: location,
+                vault: location,
                 database: { kind: "file", file: database },
                 packages,
                 roots: "",
@@ -192,12 +192,12 @@ describe("archive: evidence in a bucket", () => {
           const all = await run(true, []);
           assert.deepEqual([all.verdict, all.packages, all.expected], ["ok", 3, 3]);
           const [first = ""] = archive.paths;
-          const [key = ""] = (await keysIn(files, first)).filter((one) => one.endsWith(".jpg"));
-          await files.write(join(files.root, key), "another picture");
+          const [key = ""] = (await keysIn(vault, first)).filter((one) => one.endsWith(".jpg"));
+          await vault.write(join(vault.root, key), "another picture");
           const changed = (found: readonly Finding[]) => found.map(({ kind, path }) => `${kind} ${path}`);
           assert.deepEqual(changed((await run(false, ["m0", "m1"])).first), [`changed ${key}`]);
           assert.deepEqual(changed((await run(true, [])).first), [`changed ${key}`]);
-          await files.remove(join(files.root, first, manifestFileName));
+          await vault.remove(join(vault.root, first, manifestFileName));
           assert.deepEqual(changed((await run(false, ["m0"])).first), [`missing-package ${first}`]);
         }));
     });
@@ -226,12 +226,16 @@ describe("archive: evidence in a bucket", () => {
 
     it("reports no free space, because a bucket has no limit", () =>
       inBucket(async ({ root, location }) => {
-        const lease = await newDatabases().open({ kind: "file", file: databaseOf(root) });
+        const connection = await newDatabases().open({ kind: "file", file: databaseOf(root) });
         try {
-          const state = await readStoreState({ database: lease.database, kind: "file", files: location });
+          const state = await readStoreState({
+            database: connection.database,
+            kind: "file",
+            vault: location,
+          });
           assert.deepEqual([state.openJobs, state.freeBytes, state.totalBytes], [0, null, null]);
         } finally {
-          await lease.release();
+          await connection.release();
         }
       }));
   });

@@ -10,7 +10,7 @@ import {
   withPackages,
 } from "../../src/evidence/packages.ts";
 import { runInThread } from "../../src/evidence/run-in-thread.ts";
-import { LeasedStore } from "../../src/runtime/evidence/evidence-work.ts";
+import { StoreHandle } from "../../src/runtime/evidence/evidence-work.ts";
 import type { ProvenPackage } from "../../src/vault/log/package-proof.ts";
 import { listAll, withFolder } from "../media/support.ts";
 import { useCredentials } from "../support/s3-servers.ts";
@@ -18,6 +18,7 @@ import { type BucketStub, type Fault, startStub } from "../support/s3-stub.ts";
 import { type InBucket, keysIn, withBucket } from "./in-bucket.ts";
 import { copiesOfArchive } from "./packages.ts";
 import { databaseOf, newDatabases } from "./store.ts";
+import { readWhole } from "../../src/vault/packages/package-files.ts";
 
 /** What fails, and the sentence that says so. */
 const faults: Readonly<Record<string, readonly [Fault, string]>> = {
@@ -42,15 +43,15 @@ describe("archive: evidence in a bucket that fails", () => {
   }
   const withStore = (body: (given: Given) => Promise<void>): Promise<void> =>
     withBucket(stub, archive, async (given) => {
-      const { root, files } = given;
+      const { root, vault } = given;
       const place = { folder: root, database: databaseOf(root), operation: "find" };
       const packages = await withPackages(place, { by: "all", limit: 9 }, async (_files, found) => found);
-      const lease = await newDatabases().open({ kind: "file", file: databaseOf(root) });
+      const connection = await newDatabases().open({ kind: "file", file: databaseOf(root) });
       try {
-        const source = { database: lease.database, log: lease.log, files, operation: "find" };
+        const source = { database: connection.database, log: connection.log, vault, operation: "find" };
         await body({ ...given, packages, source });
       } finally {
-        await lease.release();
+        await connection.release();
       }
     });
   const { signal } = new AbortController();
@@ -61,11 +62,11 @@ describe("archive: evidence in a bucket that fails", () => {
   const works: Readonly<Record<string, (given: Given) => Promise<unknown>>> = {
     "finding them": ({ source }) => findPackages(source, { by: "all", limit: 9 }),
     "putting them on hold": ({ source }) => changeHold(source, { by: "all", limit: 9 }, change),
-    "verifying them": ({ files, packages }) => verifyPackages(files, packages, quiet),
-    "exporting them": ({ files, packages }) =>
+    "verifying them": ({ vault, packages }) => verifyPackages(vault, packages, quiet),
+    "exporting them": ({ vault, packages }) =>
       withFolder(async (folder) => {
         const target = { folder, ifExists: "error" } as const;
-        await saveExport(files, packages, { ...quiet, language: "en-US", target }).catch(
+        await saveExport(vault, packages, { ...quiet, language: "en-US", target }).catch(
           async (error: unknown) => {
             assert.deepEqual(await listAll(folder), []);
             throw error;
@@ -102,11 +103,11 @@ describe("archive: evidence in a bucket that fails", () => {
 
   for (const [what, [fault, sentence]] of Object.entries(faults)) {
     it(`says in words that it ${what}, and works as soon as it does not`, () =>
-      withStore(async ({ source, files, packages }) => {
+      withStore(async ({ source, vault, packages }) => {
         stub.fault = () => fault;
         const finding = findPackages(source, { by: "all", limit: 9 });
         await assert.rejects(finding, { code: "ERR_STORE", sentence });
-        await assert.rejects(verifyPackages(files, packages, quiet), { code: "ERR_STORE", sentence });
+        await assert.rejects(verifyPackages(vault, packages, quiet), { code: "ERR_STORE", sentence });
         stub.fault = () => undefined;
         const found = await findPackages(source, { by: "all", limit: 9 });
         assert.deepEqual(
@@ -130,7 +131,7 @@ describe("archive: evidence in a bucket that fails", () => {
   it("ends a thread with the same error, with the same words", () =>
     withStore(async ({ location, packages, database }) => {
       const options = { signal, onProgress: () => undefined };
-      const verify = { action: "verify", files: location, roots: "", most: 9 } as const;
+      const verify = { action: "verify", vault: location, roots: "", most: 9 } as const;
       const file = { kind: "file", file: database } as const;
       for (const wanted of [packages, null]) {
         stub.fault = () => ({ status: 403, code: "AccessDenied" });
@@ -163,7 +164,7 @@ describe("archive: evidence in a bucket that fails", () => {
     withStore(async ({ location, packages }) => {
       const { arrived, left } = stall(/\.jpg$/);
       const stopping = new AbortController();
-      const task = { action: "stream", files: location, packages, language: "en-US", roots: "" } as const;
+      const task = { action: "stream", vault: location, packages, language: "en-US", roots: "" } as const;
       const running = runInThread(task, { signal: stopping.signal, onProgress: () => undefined });
       await arrived;
       stopping.abort();
@@ -174,23 +175,23 @@ describe("archive: evidence in a bucket that fails", () => {
   it("whose requests never end does not hold up a node that is closed; a node opens the bucket once", () =>
     withStore(async ({ location, source, packages: [one = assert.fail()] }) => {
       const { arrived, left } = stall(/measurement\.json$/);
-      const node = new LeasedStore(() => assert.fail("nobody asks for the database"));
-      const files = await node.openFiles(location);
-      assert.equal(await node.openFiles(location), files);
-      const reading = describeIndexed({ ...source, files }, one);
+      const node = new StoreHandle(() => assert.fail("nobody asks for the database"));
+      const vault = await node.openVault(location);
+      assert.equal(await node.openVault(location), vault);
+      const reading = describeIndexed({ ...source, vault }, one);
       await arrived;
       await Promise.all([assert.rejects(reading, { code: "ERR_CANCELLED" }), node.close()]);
       await left;
     }));
 
   it("is asked for nothing more of a file that is closed while it is read", () =>
-    withStore(async ({ files, packages: [{ path } = assert.fail()] }) => {
+    withStore(async ({ vault, packages: [{ path } = assert.fail()] }) => {
       const { arrived, left } = stall(/measurement\.json$/);
-      const opening = files.disk.open(join(files.root, path, "measurement.json"));
+      const opening = vault.disk.open(join(vault.root, path, "measurement.json"));
       await arrived;
       const file = await opening;
       const requests = stub.requests.length;
-      const reading = file.readFile();
+      const reading = readWhole(file, 1_000_000);
       await file.close();
       await assert.rejects(reading);
       await left;
@@ -198,7 +199,7 @@ describe("archive: evidence in a bucket that fails", () => {
     }));
 
   it("is given no hold for a package that was deleted meanwhile", () =>
-    withStore(async ({ source, files }) => {
+    withStore(async ({ source, vault }) => {
       const [path = ""] = archive.paths;
       const one = { by: "transactionId", value: "m0", limit: 1 } as const;
       stub.fault = ({ method, key }) => {
@@ -208,6 +209,6 @@ describe("archive: evidence in a bucket that fails", () => {
         return undefined;
       };
       await assert.rejects(changeHold(source, one, change), { code: "ERR_NOT_FOUND" });
-      assert.ok(!(await keysIn(files, path)).some((key) => key.endsWith("hold.json")));
+      assert.ok(!(await keysIn(vault, path)).some((key) => key.endsWith("hold.json")));
     }));
 });

@@ -1,12 +1,10 @@
 import assert from "node:assert/strict";
-import { join } from "node:path";
 import { ToolThread } from "../../src/database/tool-database.ts";
 import { sha256Of } from "../../src/model/sha256.ts";
 import { plainDisk } from "../../src/vault/archive-disk.ts";
 import { openForTool } from "../../src/vault/index-reader.ts";
-import { removeUploads } from "../../src/vault/leftovers.ts";
-import { BucketTidying } from "../../src/vault/place/bucket-tidying.ts";
-import { StagedMedia } from "../../src/vault/place/staged-media.ts";
+import { removeUploads, tidyBucket } from "../../src/vault/upkeep/leftovers.ts";
+import { StagedMedia } from "../../src/vault/staged-media.ts";
 import { useCredentials } from "../support/s3-servers.ts";
 import { type BucketStub, startStub } from "../support/s3-stub.ts";
 import {
@@ -18,6 +16,7 @@ import {
   indexDatabases,
   keysOf,
   packagesForBuckets,
+  contentOf,
 } from "./bucket-archive.ts";
 import { verify } from "./packages.ts";
 
@@ -39,16 +38,15 @@ describe("archive: what is left in a bucket", () => {
     path: string,
     change: (manifest: Record<string, unknown>) => object,
   ): Promise<string> {
-    const file = await archive.files.disk.open(join(archive.files.root, path, "manifest.json"));
-    const manifest = JSON.parse(String(await file.readFile())) as Record<string, unknown>;
+    const content = await contentOf(archive.vault, `${path}/manifest.json`);
+    const manifest = JSON.parse(String(content)) as Record<string, unknown>;
     return JSON.stringify({ ...manifest, ...change(manifest) });
   }
   /** Places a package of another one's job, as an interrupted worker does. */
   async function placeAgain(path: string, to = left): Promise<void> {
     for (const key of await archive.keys()) {
       if (key.startsWith(`${path}/`) && !key.endsWith("/manifest.json")) {
-        const file = await archive.files.disk.open(join(archive.files.root, key));
-        await archive.put(`${to}${key.slice(path.length)}`, await file.readFile());
+        await archive.put(`${to}${key.slice(path.length)}`, await contentOf(archive.vault, key));
       }
     }
     const [row] = await archive.index.run("SELECT store_id FROM store");
@@ -70,7 +68,7 @@ describe("archive: what is left in a bucket", () => {
   const uploads = async () =>
     (await archive.index.run("SELECT location FROM uploads")).map(({ location }) => location);
   const isThere = async (path: string) =>
-    (await keysOf(archive.files)).some((key) => key.startsWith(`${path}/`));
+    (await keysOf(archive.vault)).some((key) => key.startsWith(`${path}/`));
   const said = async () => (await verify(archive.url, archive.index.given)).said;
 
   for (const suite of bucketSuites.slice(0, 2)) {
@@ -122,7 +120,7 @@ describe("archive: what is left in a bucket", () => {
         await archive.put(`${left}/image.jpg`, "half");
         await archive.put(`letters/0e0e0e0e0e0/image.jpg`, "somebody else's");
         await archive.put(`x/aaaaaaaaaaaa/hold.txt`, "");
-        await archive.files.bucket.remove(`parcels/${first}/manifest.json`);
+        await archive.vault.bucket.remove(`parcels/${first}/manifest.json`);
         const young = await archive.prune({ ...noPackages, leftoverAgeMs: 60_000 });
         assert.deepEqual(young.said, []);
         await placeAgain(second, "claims/bbbbbbbbbbbb");
@@ -137,7 +135,7 @@ describe("archive: what is left in a bucket", () => {
         );
         assert.match(others.reasons[left] ?? "", /the databases of all stores/);
         assert.match(others.reasons[first] ?? "", /manifest is missing/);
-        await archive.files.bucket.remove("parcels/claims/bbbbbbbbbbbb/manifest.json");
+        await archive.vault.bucket.remove("parcels/claims/bbbbbbbbbbbb/manifest.json");
         const dry = await archive.prune({ ...noPackages, dryRun: true });
         const { said: done } = await archive.prune(noPackages);
         assert.deepEqual(done, dry.said);
@@ -158,15 +156,14 @@ describe("archive: what is left in a bucket", () => {
         await archive.put(`copies/0e0e0e0e0e0e/manifest.json`, await manifestOf(first, () => ({})));
         const copy = "2026-11-02/0f0f0f0f0f0f";
         for (const key of (await archive.keys()).filter((one) => one.startsWith(`${second}/`))) {
-          const file = await archive.files.disk.open(join(archive.files.root, key));
-          await archive.put(copy + key.slice(second.length), await file.readFile());
+          await archive.put(copy + key.slice(second.length), await contentOf(archive.vault, key));
         }
         await placeAgain(second, "2026-11-02/aaaaaaaaaaaa");
         const [image = ""] = (await archive.keys()).filter(
           (key) => key.startsWith(`${second}/`) && key.endsWith(".jpg"),
         );
-        const whole = await (await archive.files.disk.open(join(archive.files.root, image))).readFile();
-        await archive.files.bucket.remove(`parcels/${image}`);
+        const whole = await contentOf(archive.vault, image);
+        await archive.vault.bucket.remove(`parcels/${image}`);
         assert.deepEqual((await archive.prune(noPackages)).said, [`leftover ${left}`]);
         await archive.put(image, whole);
         assert.deepEqual((await archive.prune(noPackages)).said, ["leftover 2026-11-02/aaaaaaaaaaaa"]);
@@ -215,11 +212,11 @@ describe("archive: what is left in a bucket", () => {
         await archive.put(`${staged}/other/letter.pdf`, "x");
         const given = await openForTool(archive.index.given, "write", thread);
         try {
-          await new StagedMedia(archive.files, plainDisk).removeOld(Date.now() + 60_000, given);
+          await new StagedMedia(archive.vault, plainDisk).removeOld(Date.now() + 60_000, given);
         } finally {
           await given.close();
         }
-        const left = (await keysOf(archive.files)).filter((key) => key.startsWith(`${staged}/`));
+        const left = (await keysOf(archive.vault)).filter((key) => key.startsWith(`${staged}/`));
         assert.deepEqual(
           left.toSorted(),
           // The database may be an older one, and the job one that was accepted since.
@@ -235,12 +232,12 @@ describe("archive: what is left in a bucket", () => {
         const given = await openForTool(archive.index.given, "write", thread);
         try {
           const removed: string[] = [];
-          const young = removeUploads({ files: archive.files, database: given }, { beforeMs: 0 });
+          const young = removeUploads({ vault: archive.vault, database: given }, { beforeMs: 0 });
           for await (const { what, path } of young) {
             removed.push(`young ${what} ${path}`);
           }
           const old = removeUploads(
-            { files: archive.files, database: given },
+            { vault: archive.vault, database: given },
             { beforeMs: Date.now() + 1_000 },
           );
           for await (const { what, path } of old) {
@@ -387,10 +384,11 @@ describe("archive: what is left in a bucket", () => {
 });
 
 /** Tidies a bucket as a worker does when it starts. */
-async function tidyOnce({ files, index }: BucketArchive, thread: ToolThread): Promise<void> {
+async function tidyOnce({ vault, index }: BucketArchive, thread: ToolThread): Promise<void> {
   const database = await openForTool(index.given, "write", thread);
   try {
-    await new BucketTidying({ files, staged: null, database, signal: new AbortController().signal }).stop();
+    const beforeMs = Date.now() - 24 * 3_600_000;
+    await tidyBucket({ vault, database }, { beforeMs, signal: new AbortController().signal });
   } finally {
     await database.close();
   }

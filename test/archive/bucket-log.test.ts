@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { lockLog } from "../../src/database/database.ts";
 import { LogTable } from "../../src/database/log-table.ts";
-import type { BucketFiles } from "../../src/vault/files/bucket-files.ts";
-import { namedFiles, openBucketFiles } from "../../src/vault/files/open-files.ts";
+import type { BucketVault } from "../../src/vault/bucket/bucket-vault.ts";
+import { namedVault, openBucketVault } from "../../src/vault/open-vault.ts";
 import { entryOf } from "../../src/vault/log/events.ts";
 import { LogFilesReader, lastLines } from "../../src/vault/log/log-files.ts";
 import { publishLeftLog, publishLog } from "../../src/vault/log/open-log.ts";
@@ -15,18 +15,18 @@ const store = "1c9f6a6e-0000-4000-8000-000000000000";
 describe("archive: the log in a bucket", () => {
   useCredentials();
   let stub: BucketStub;
-  let files: BucketFiles;
+  let vault: BucketVault;
   let database: ConstructorParameters<typeof LogTable>[0];
   beforeEach(async () => {
     stub = await startStub();
-    const location = namedFiles(stub.url("parcels"));
+    const location = namedVault(stub.url("parcels"));
     assert.ok(location.kind === "s3");
-    files = await openBucketFiles(location, {});
+    vault = await openBucketVault(location, {});
     const memory = new MemoryDatabase();
     database = { transaction: async (statements) => memory.run(statements) };
   });
   afterEach(async () => {
-    await files.close();
+    await vault.close();
     await stub.close();
   });
 
@@ -34,7 +34,7 @@ describe("archive: the log in a bucket", () => {
     const at = new Date().toISOString();
     const line = entryOf({ what: "opened", at, worker: "w", software: "test" });
     await database.transaction([lockLog, ...table.append(line)]);
-    await publishLog({ table, files });
+    await publishLog({ table, vault });
   };
   const objects = (): string[] => [...stub.objects.keys()].filter((key) => key.endsWith(".log")).toSorted();
   const blocks = (): string[] => objects().filter((key) => key.endsWith("-block.log"));
@@ -42,7 +42,7 @@ describe("archive: the log in a bucket", () => {
   const assertWhole = async (size: number): Promise<void> => {
     const [rows = []] = await database.transaction([{ sql: "SELECT n, line FROM log ORDER BY n" }]);
     const found = new Map<number, string>();
-    for await (const lines of new LogFilesReader(files.root, store, files.disk).read()) {
+    for await (const lines of new LogFilesReader(vault.root, store, vault.disk).read()) {
       lines.forEach(({ n, line }) => found.set(n, line));
     }
     assert.equal(rows.length, size);
@@ -50,7 +50,7 @@ describe("archive: the log in a bucket", () => {
       [...found].toSorted(([one], [other]) => one - other),
       rows.map(({ n, line }) => [n, line]),
     );
-    const ends = await lastLines(files.root, store, files.disk);
+    const ends = await lastLines(vault.root, store, vault.disk);
     assert.equal(Math.max(...ends.map(({ n }) => n)), size - 1);
   };
 
@@ -89,7 +89,7 @@ describe("archive: the log in a bucket", () => {
     stub.fault = () => undefined;
     const last = new LogTable(database, store, "last");
     await add(last);
-    await publishLeftLog({ table: last, files });
+    await publishLeftLog({ table: last, vault });
     await last.close();
     await assertWhole(601);
     assert.equal(blocks().length, 2);
@@ -116,7 +116,7 @@ describe("archive: the log in a bucket", () => {
     await table.close();
     stub.objects.delete(blocks()[0] ?? "");
     const compact = (): Promise<boolean> =>
-      files.compactLog(store, 300, (first, end) => table.lines(first, end));
+      vault.compactLog(store, 300, (first, end) => table.lines(first, end));
     let isFirst = true;
     stub.fault = async ({ method, key }) => {
       if (isFirst && method === "GET" && key.endsWith(".log")) {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { copyArchive, pruneArchive, rebuildIndex, verifyArchive } from "../../src/vault/commands.ts";
+import { copyArchive, pruneArchive, rebuildIndex, verifyArchive } from "../../src/vault/upkeep/upkeep.ts";
 import { Store } from "../../src/vault/store.ts";
 import { withFolder } from "../media/support.ts";
 import { useCredentials } from "../support/s3-servers.ts";
@@ -25,9 +25,9 @@ describe("archive: an archive in a bucket, and another one whose prefix is insid
 
   const storeOf = (prefix: string, folder: string) => {
     const name = prefix === "" ? "outer" : "inner";
-    const files = bucketOf(stub.url(prefix), join(folder, `${name} work`));
+    const vault = bucketOf(stub.url(prefix), join(folder, `${name} work`));
     const file = join(folder, `${name}.sqlite`);
-    return { files, file, store: new Store({ kind: "file", file }, files, newDatabases()) };
+    return { vault, file, store: new Store({ kind: "file", file }, vault, newDatabases()) };
   };
 
   /** Archives one package, and returns its location. */
@@ -63,14 +63,14 @@ describe("archive: an archive in a bucket, and another one whose prefix is insid
         const rebuilt: string[] = [];
         const onNotIndexed = ({ kind, path }: { kind: string; path: string }): void =>
           void rebuilt.push(`${kind} ${path}`);
-        const made = await rebuildIndex(outer.files, { database: join(folder, "new.sqlite"), onNotIndexed });
+        const made = await rebuildIndex(outer.vault, { database: join(folder, "new.sqlite"), onNotIndexed });
         assert.deepEqual([made.packages, rebuilt], [1, [`archive ${inner}`]]);
-        const verified = await verifyArchive(outer.files, { database: outer.file });
+        const verified = await verifyArchive(outer.vault, { database: outer.file });
         assert.equal(verified.packages, 1);
-        assert.deepEqual(await pruned(outer.files, outer.file), [`deleted ${locations.get("")}`]);
+        assert.deepEqual(await pruned(outer.vault, outer.file), [`deleted ${locations.get("")}`]);
         assert.ok(stub.objects.has(`${inner}/${locations.get(inner)}/manifest.json`));
-        assert.equal((await verifyArchive(own.files, { database: own.file })).verdict, "ok");
-        assert.deepEqual(await pruned(own.files, own.file), [`deleted ${locations.get(inner)}`]);
+        assert.equal((await verifyArchive(own.vault, { database: own.file })).verdict, "ok");
+        assert.deepEqual(await pruned(own.vault, own.file), [`deleted ${locations.get(inner)}`]);
         stub.objects.clear();
       });
     }
@@ -138,7 +138,7 @@ describe("archive: an archive in a bucket, and another one whose prefix is insid
       await archiveOne(outer.store);
       await copies.withArchive(async (root) => {
         await copyArchive(root, stub.url(inner), {});
-        assert.equal((await pruned(outer.files, outer.file)).length, 1);
+        assert.equal((await pruned(outer.vault, outer.file)).length, 1);
         assert.equal((await verifyArchive(stub.url(inner), {})).packages, 1);
       });
     }));

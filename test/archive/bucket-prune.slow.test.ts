@@ -36,7 +36,7 @@ describe("archive: pruning a bucket", () => {
           ({ location }) => location,
         );
       const logObjects = async (): Promise<number> =>
-        (await keysOf(archive.files)).filter((key) => key.startsWith(`${stateFolderName}/log/`)).length;
+        (await keysOf(archive.vault)).filter((key) => key.startsWith(`${stateFolderName}/log/`)).length;
 
       it("deletes what is old enough, notes it first, and is as it was archived afterwards", async () => {
         await archive.put(`${second}/hold.json`, "{}");
@@ -50,7 +50,7 @@ describe("archive: pruning a bucket", () => {
         assert.ok((await archive.keys()).every((key) => key.startsWith(`${second}/`)));
         assert.deepEqual(await listed(), [second]);
         assert.equal((await logObjects()) - before, 2, "one for the first package, and one for the others");
-        await archive.files.bucket.remove(`${archive.location.address.prefix}/${second}/hold.json`);
+        await archive.vault.bucket.remove(`${archive.location.address.prefix}/${second}/hold.json`);
         const verified = await verify(archive.url, archive.index.given);
         assert.deepEqual([verified.report.verdict, verified.said, verified.report.notes], ["ok", [], []]);
       });
@@ -72,7 +72,7 @@ describe("archive: pruning a bucket", () => {
     const said = async () => (await verify(archive.url, archive.index.given)).said;
     /** What the log says of deletions, as "what path". */
     const logged = async (): Promise<string[]> =>
-      (await loggedIn(archive.files)).flatMap((event) =>
+      (await loggedIn(archive.vault)).flatMap((event) =>
         event.what === "pruned" || event.what === "kept" ? [`${event.what} ${event.path}`] : [],
       );
     /** The objects of a package with other headers. */
@@ -84,8 +84,8 @@ describe("archive: pruning a bucket", () => {
       }
     }
     async function openPackage(location: string): Promise<OpenedPackage> {
-      const folder = join(archive.files.root, location);
-      const found = await loadManifest(join(folder, "manifest.json"), archive.files.disk);
+      const folder = join(archive.vault.root, location);
+      const found = await loadManifest(join(folder, "manifest.json"), archive.vault.disk);
       assert.ok(typeof found !== "string");
       return { location, folder, ...found };
     }
@@ -190,20 +190,50 @@ describe("archive: pruning a bucket", () => {
       assert.deepEqual(await said(), [`hold ${path}`], "the log does not know of it");
     });
 
+    it("has a package back on which a hold is set while it is deleted, also if nothing more can be said to the bucket then", async () => {
+      await open();
+      let held = "";
+      let isDown = false;
+      stub.fault = ({ method, key }) => {
+        if (method === "DELETE" && key.endsWith("/manifest.json") && held === "") {
+          held = dirname(key);
+          stub.objects.set(`${held}/hold.json`, { body: Buffer.from("{}"), headers: {} });
+          return undefined;
+        }
+        isDown ||= held !== "" && !key.startsWith(`${held}/manifest`);
+        return isDown ? denied : undefined;
+      };
+      await archive.prune().catch(() => undefined);
+      assert.ok(!stub.objects.has(`${held}/manifest.json`), "it was interrupted where it hurts");
+      stub.fault = () => undefined;
+      const path = held.slice("parcels/".length);
+      const { said: done } = await archive.prune();
+      assert.ok(done.includes(`held ${path}`), done.join("\n"));
+      assert.deepEqual(await said(), [`hold ${path}`], "it is whole, and the log does not know of the hold");
+      assert.deepEqual(
+        (await keysOf(archive.vault)).filter((key) => key.includes("/trash/")),
+        [],
+      );
+    });
+
     it("is kept by a hold that is set before the log says that it is deleted", async () => {
       await open();
       const held = await openPackage(first);
-      const lease = await newDatabases().open({ kind: "file", file: archive.index.given });
+      const connection = await newDatabases().open({ kind: "file", file: archive.index.given });
       let isSet = false;
       stub.fault = async ({ method, key }) => {
         if (method === "HEAD" && key.startsWith(`parcels/${first}/`) && !isSet) {
           isSet = true;
-          await holdPackage(held, { person: "Anna", reason: "claim 7" }, { ...lease, files: archive.files });
+          await holdPackage(
+            held,
+            { person: "Anna", reason: "claim 7" },
+            { ...connection, vault: archive.vault },
+          );
         }
         return undefined;
       };
       const { said: done } = await archive.prune();
-      await lease.release();
+      await connection.release();
       assert.deepEqual([isSet, done[2]], [true, `held ${first}`]);
       assert.ok(stub.objects.has(`parcels/${first}/manifest.json`));
     });

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { demandListed, withSource } from "../../src/evidence/packages.ts";
 import { type Finding, findPackages, timestampArchive, verifyArchive } from "../../src/index.ts";
-import { copyArchive } from "../../src/vault/commands.ts";
+import { copyArchive } from "../../src/vault/upkeep/upkeep.ts";
 import { provePackages } from "../../src/vault/log/package-proof.ts";
-import { filesOfTimestamp, locationOf, timestampsOf } from "../../src/vault/timestamp-folder.ts";
+import { filesOfTimestamp, locationOf, timestampsOf } from "../../src/vault/timestamp/timestamp-folder.ts";
 import { type BucketServer, s3Servers, useCredentials } from "../support/s3-servers.ts";
 import { useAuthority } from "../vault/timestamp/authority.ts";
 import { fixtures } from "../vault/timestamp/fixtures.ts";
-import { bucketSuites } from "./bucket-archive.ts";
+import { bucketSuites, contentOf } from "./bucket-archive.ts";
 import { type InBucket, keysIn, withBucket } from "./in-bucket.ts";
 import { copiesOfArchive } from "./packages.ts";
 import { bundleVerb, runChild } from "./processes.ts";
@@ -29,8 +29,8 @@ describe("archive: time stamps in a bucket", () => {
     const findings: Finding[] = [];
     const options = { database, timestampRoots: roots };
     const report = await verifyArchive(url, { ...options, onFinding: (one) => findings.push(one) });
-    const notes = report.notes.filter(({ kind }) => kind === "timestamp").map(({ path }) => path);
-    return { notes, said: findings.map(({ kind, path, problem }) => `${kind} ${path}: ${problem}`) };
+    const stamps = report.logs.flatMap(({ timestamp }) => timestamp?.location ?? []);
+    return { stamps, said: findings.map(({ kind, path, problem }) => `${kind} ${path}: ${problem}`) };
   };
   /** The time stamp that covers the first package, and what is wrong with others. */
   const coverOfFirst = ({ url, database }: InBucket) =>
@@ -55,10 +55,10 @@ describe("archive: time stamps in a bucket", () => {
           const made = await stamp(given);
           assert.deepEqual([made.packages, made.alreadyStamped], [2, false]);
           assert.deepEqual(
-            (await keysIn(given.files, made.location)).map((key) => key.split("/").at(-1)).sort(),
+            (await keysIn(given.vault, made.location)).map((key) => key.split("/").at(-1)).sort(),
             ["checkpoint", "request.tsq", "response.tsr"],
           );
-          assert.deepEqual(await verify(given), { notes: [made.location], said: [] });
+          assert.deepEqual(await verify(given), { stamps: [made.location], said: [] });
           assert.deepEqual(await coverOfFirst(given), { location: made.location, findings: [] });
           assert.deepEqual(await stamp(given), { ...made, alreadyStamped: true });
           assert.equal(authority.requests.length, asked + 1);
@@ -66,16 +66,16 @@ describe("archive: time stamps in a bucket", () => {
 
       it("that were interrupted are no damage, and one that the log names is", () =>
         withBucket(server, archive, async (given) => {
-          const { files } = given;
+          const { vault } = given;
           const made = await stamp(given);
-          const interrupted = join(files.root, stampsFolder, "99991231T000000000Z-1");
-          const kept = await timestampsOf(files).read(made.location.split("/").at(-1) ?? "");
+          const interrupted = join(vault.root, stampsFolder, "99991231T000000000Z-1");
+          const kept = await timestampsOf(vault).read(made.location.split("/").at(-1) ?? "");
           assert.ok(kept !== undefined);
           for (const [file, content] of filesOfTimestamp(kept).slice(0, 2)) {
-            await files.write(join(interrupted, file), content);
+            await vault.write(join(interrupted, file), content);
           }
-          assert.deepEqual(await verify(given), { notes: [made.location], said: [] });
-          await files.remove(join(files.root, made.location, "checkpoint"));
+          assert.deepEqual(await verify(given), { stamps: [made.location], said: [] });
+          await vault.remove(join(vault.root, made.location, "checkpoint"));
           assert.deepEqual((await verify(given)).said, [`timestamp ${made.location}: ${missing}`]);
           assert.deepEqual(await coverOfFirst(given), { location: null, findings: [missing] });
         }));
@@ -85,18 +85,16 @@ describe("archive: time stamps in a bucket", () => {
           const { root, database, url } = given;
           const { location } = await timestampArchive(root, { database, server: authority.url, roots });
           await copyArchive(root, url, {});
-          assert.deepEqual(await verify(given), { notes: [location], said: [] });
+          assert.deepEqual(await verify(given), { stamps: [location], said: [] });
         }));
 
       it("notice a line of the log that was changed since", () =>
         withBucket(server, archive, async (given) => {
-          const { files } = given;
+          const { vault } = given;
           const { location } = await stamp(given);
-          for (const key of await keysIn(files, ".dimensioner-archive/log")) {
-            const file = await files.disk.open(join(files.root, key));
-            const text = String(await file.readFile());
-            await file.close();
-            await files.write(join(files.root, key), text.replace(/"path":"[^"]*m0"/, '"path":"elsewhere"'));
+          for (const key of await keysIn(vault, ".dimensioner-archive/log")) {
+            const text = String(await contentOf(vault, key));
+            await vault.write(join(vault.root, key), text.replace(/"path":"[^"]*m0"/, '"path":"elsewhere"'));
           }
           const problem =
             /^timestamp .*: the time stamp does not agree with the log: one of the first \d+ lines/;
@@ -106,10 +104,10 @@ describe("archive: time stamps in a bucket", () => {
 
       it("that are lost are reported as missing", () =>
         withBucket(server, archive, async (given) => {
-          const { files } = given;
+          const { vault } = given;
           const { location } = await stamp(given);
-          for (const key of await keysIn(files, location)) {
-            await files.remove(join(files.root, key));
+          for (const key of await keysIn(vault, location)) {
+            await vault.remove(join(vault.root, key));
           }
           assert.deepEqual((await verify(given)).said, [`timestamp ${location}: ${missing}`]);
           assert.deepEqual(await coverOfFirst(given), { location: null, findings: [missing] });
@@ -129,7 +127,7 @@ describe("archive: time stamps in a bucket", () => {
         const { code, stdout, stderr } = await runChild(script, [url, ...wanted]);
         assert.equal(code, 0, stderr);
         assert.match(stdout, /kept in \.dimensioner-archive\/timestamps\//);
-        assert.equal((await verify(given)).notes.length, 1);
+        assert.equal((await verify(given)).stamps.length, 1);
         assert.equal((await findPackages(url, { database, by: "all" })).length, 2);
       });
     } finally {

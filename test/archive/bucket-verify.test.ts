@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { join } from "node:path";
-import { verifyArchive } from "../../src/vault/commands.ts";
+import { verifyArchive } from "../../src/vault/upkeep/upkeep.ts";
 import { useCredentials } from "../support/s3-servers.ts";
 import {
   type BucketArchive,
@@ -8,6 +7,7 @@ import {
   bucketSuites,
   hexNames,
   packagesForBuckets,
+  contentOf,
 } from "./bucket-archive.ts";
 import { verify } from "./packages.ts";
 
@@ -33,11 +33,11 @@ describe("archive: verifying a bucket in which workers archive", () => {
         const alone = await verify(archive.url, null);
         assert.deepEqual([alone.findings, notes(alone)], [[], [`uploads ${begun}`]]);
 
-        const file = await archive.files.disk.open(join(archive.files.root, third, "manifest.json"));
-        const manifest = JSON.parse(String(await file.readFile())) as object;
+        const found = await contentOf(archive.vault, `${third}/manifest.json`);
+        const manifest = JSON.parse(String(found)) as object;
         const [row] = await archive.index.run("SELECT store_id FROM store");
         const other = { ...manifest, job: "new", store: row?.["store_id"], items: [] };
-        await archive.files.bucket.remove(`parcels/${begun}/image.jpg`);
+        await archive.vault.bucket.remove(`parcels/${begun}/image.jpg`);
         await archive.put(
           `${begun}/manifest.json`,
           JSON.stringify({ ...other, measurement: null, raw: null }),
@@ -53,14 +53,14 @@ describe("archive: verifying a bucket in which workers archive", () => {
         const [image = ""] = (await archive.keys()).filter(
           (key) => key.startsWith(`${first}/`) && key.endsWith(".jpg"),
         );
-        const content = await (await archive.files.disk.open(join(archive.files.root, image))).readFile();
+        const content = await contentOf(archive.vault, image);
         await archive.put(`${second}/hold`, "");
         await archive.put(`${third}/hold`, "");
         await archive.prune();
         await archive.put(image, content);
         const half = await verify(archive.url, archive.index.given);
         assert.deepEqual([half.said, notes(half)], [[], [`uploads ${first}`]]);
-        await archive.files.bucket.remove(`parcels/${second}/manifest.json`);
+        await archive.vault.bucket.remove(`parcels/${second}/manifest.json`);
         const lost = await verify(archive.url, archive.index.given);
         assert.deepEqual(
           lost.findings.map(({ kind, path }) => `${kind} ${path}`),

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { copyArchive, pruneArchive, rebuildIndex } from "../../src/vault/commands.ts";
+import { copyArchive, pruneArchive, rebuildIndex } from "../../src/vault/upkeep/upkeep.ts";
 import { packageFolder } from "../../src/vault/packages/layout.ts";
 import { withFolder } from "../media/support.ts";
 import { databaseOf } from "./store.ts";

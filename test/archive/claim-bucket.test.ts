@@ -30,8 +30,8 @@ describe("archive: workers on a PostgreSQL database whose settings name differen
       const opened: Opened[] = [];
       try {
         await act(async (prefix, change = (real) => real) => {
-          const files = bucketOf(stub.url(prefix), join(folder, `work ${databases.length}`));
-          const { store, database } = await openSharedStore(files, options, (real) => ({
+          const vault = bucketOf(stub.url(prefix), join(folder, `work ${databases.length}`));
+          const { store, database } = await openSharedStore(vault, options, (real) => ({
             transaction: change((statements) => real.transaction(statements)),
             close: () => real.close(),
           }));

@@ -3,6 +3,7 @@ import { cp, mkdir, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { stateFolderName } from "../../src/vault/archive-disk.ts";
 import { rejectsWith, withFolder } from "../media/support.ts";
+import { readLogged } from "./logged.ts";
 import { MemoryDatabases } from "./memory-databases.ts";
 import { storeIn } from "./store.ts";
 import { type Opened, intentOf, mediumOf, openArchive, readPackages, until, workFolders } from "./support.ts";
@@ -104,6 +105,13 @@ describe("archive: a store whose settings name another folder than before", () =
       await finish(moved);
       await moved.close();
       assert.equal((await readPackages(now)).size, 2);
+      const said = await readLogged(now);
+      assert.deepEqual(
+        said.flatMap((event) => (event.what === "moved" ? [[event.from, event.to]] : [])),
+        [[before, now]],
+      );
+      await (await open(now)).close();
+      assert.equal((await readLogged(now)).filter(({ what }) => what === "moved").length, 1);
     });
   });
 

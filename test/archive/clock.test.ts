@@ -79,7 +79,7 @@ describe("archive: a computer that sleeps while a job waits", () => {
       const store = storeIn(root);
       const archives = new Archives({ settleMs: 0 });
       const opened = await openArchive(root, undefined, { archives, store, cloud: () => cloud });
-      const { database, arrivals, release } = await store.lease();
+      const { database, arrivals, release } = await store.connect();
       const inbox = new Inbox(database, { nodeId: "records", runId: "run", arrivals });
       try {
         await body(

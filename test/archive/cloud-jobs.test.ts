@@ -1,4 +1,4 @@
-import { bmp } from "../media/samples.ts";
+import { bmp, mp4s } from "../media/samples.ts";
 import assert from "node:assert/strict";
 import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -100,9 +100,9 @@ describe("archive: jobs of the cloud", () => {
     await withFolder(async (root) => {
       const store = storeIn(root);
       const archive = await openArchive(root, cloud.client, { store });
-      const lease = await store.lease();
-      const inbox = new Inbox(lease.database, { nodeId: "in", runId: "run 1" });
-      const later = new Inbox(lease.database, { nodeId: "in", runId: "run 2" });
+      const connection = await store.connect();
+      const inbox = new Inbox(connection.database, { nodeId: "in", runId: "run 1" });
+      const later = new Inbox(connection.database, { nodeId: "in", runId: "run 2" });
       const submit = async () => {
         await inbox.add(decodeTransactionRecord({ id: 7, errorCode: 0 }), 0);
         assert.equal((await later.unsent(0, 9)).records.length, 1);
@@ -117,7 +117,7 @@ describe("archive: jobs of the cloud", () => {
       assert.deepEqual([(await first.end()).wasThere, (await joined.end()).wasThere], [false, true]);
       first.messageSent();
       assert.equal((await (await submit()).end()).wasThere, true);
-      await lease.release();
+      await connection.release();
       await archive.close();
     });
   });
@@ -160,16 +160,19 @@ describe("archive: jobs of the cloud", () => {
     });
   }
 
-  it("never completes a package with a document or an unknown format in place of a picture", async () => {
+  it("never completes a package with a document or an unknown format in place of a picture, or with a picture or a film without its index in place of a film", async () => {
     await withFolder(async (root) => {
       const document = '{"errorCode":1203,"errorMessage":"image expired"}';
       cloud.sim.cloud.addMedia("31", { contentType: "image/jpeg", bytes: Buffer.from(document) });
       cloud.sim.cloud.addMedia("32", { contentType: "image/jpeg", bytes: Buffer.from([0, 1, 2, 3, 4]) });
       cloud.sim.cloud.addMedia("33", { contentType: "application/json", bytes: Buffer.from("{}") });
+      cloud.sim.cloud.addMedia("34", { contentType: "video/mp4", bytes: bmp });
+      const bytes = mp4s["index last"].subarray(0, -4);
+      cloud.sim.cloud.addMedia("35", { contentType: "video/mp4", bytes });
       const archive = await openArchive(root, cloud.client);
       const keep = { onIncomplete: "keep", waitMs: 1_500, giveUpMs: 1_500 } as const;
       const ends = await Promise.all(
-        ["31", "32", "33"].map(async (id) => {
+        ["31", "32", "33", "34", "35"].map(async (id) => {
           const submission = await archive.runner.submit(cloud.intentFor(id, keep));
           return submission.end().then(
             ({ manifest }) => manifest,
@@ -177,7 +180,7 @@ describe("archive: jobs of the cloud", () => {
           );
         }),
       );
-      const [expired, unknown, listed] = ends;
+      const [expired, unknown, listed, poster, film] = ends;
       assert.ok(typeof expired === "string");
       assert.match(expired, /a JSON document .*: image expired \(error code 1203\)/);
       assert.ok(typeof unknown === "object" && !unknown.complete);
@@ -187,6 +190,9 @@ describe("archive: jobs of the cloud", () => {
         [false],
       );
       assert.ok(typeof listed === "object" && listed.complete);
+      assert.ok(typeof poster === "object" && !poster.complete);
+      assert.deepEqual(poster.missing, ["ColorVideoMp4"]);
+      assert.ok(typeof film === "object" && !film.complete && film.items[0]?.recognized === false);
       await archive.close();
     });
   });

@@ -4,7 +4,8 @@ import { appendFile, mkdir, readFile, readdir, rm, stat, symlink, utimes, writeF
 import { join } from "node:path";
 import { holdPackages, releasePackages } from "../../src/index.ts";
 import type { CopyReport, NotCopied } from "../../src/model/archive-reports.ts";
-import { copyArchive, rebuildIndex } from "../../src/vault/commands.ts";
+import { copyArchive, rebuildIndex } from "../../src/vault/upkeep/upkeep.ts";
+import { entryOf } from "../../src/vault/log/events.ts";
 import { withFolder } from "../media/support.ts";
 import { readLogged } from "./logged.ts";
 import { copiesOfArchive, fillArchive, verify } from "./packages.ts";
@@ -120,6 +121,29 @@ describe("archive: copying to another folder", () => {
       assert.deepEqual(await readLogged(to), await readLogged(root));
     }));
 
+  it("is in the log of the store where the database is given, once for what is new", () =>
+    withCopy(async ({ root, file, to }) => {
+      const copied = async () => (await readLogged(root)).filter(({ what }) => what === "copied");
+      const lines = (await readLogged(root)).length;
+      await copyArchive(root, to, { database: file });
+      const [event, ...others] = await copied();
+      assert.ok(event?.what === "copied" && others.length === 0);
+      assert.deepEqual([event.to, event.size], [to, lines]);
+      await copyArchive(root, to, { database: file });
+      assert.equal((await copied()).length, 1);
+      assert.deepEqual(await readLogged(to), await readLogged(root));
+      const [added = ""] = await fillArchive(root, ["m3"]);
+      await rm(join(root, added, "measurement.json"), { force: true });
+      const [picture = ""] = (await readdir(join(root, added))).filter((name) => name.endsWith(".jpg"));
+      await rm(join(root, added, picture));
+      assert.equal((await copyArchive(root, to, { database: file })).failed, 1);
+      assert.equal((await copied()).length, 1, "not all of it is in the copy");
+      assert.deepEqual(
+        (await verify(to, [file])).said.filter((one) => !one.includes(added)),
+        [],
+      );
+    }));
+
   it("says that another log of the same store is there, and does not change it", () =>
     withCopy(async ({ root, to }) => {
       await copy(root, to);
@@ -135,6 +159,67 @@ describe("archive: copying to another folder", () => {
       assert.match(notCopied[0]?.problem ?? "", /^the copy has another log of this store: its line 4 is not/);
       assert.equal(report.failed, 1);
       assert.equal(await readFile(log, "utf8"), changed);
+    }));
+
+  it("has no lines that the database of the archive does not have, and may lack its last ones", () =>
+    withCopy(async ({ root, file, to }) => {
+      await copy(root, to);
+      const known = { database: file, by: "transactionId", value: "m0" } as const;
+      await holdPackages(root, { ...known, reason: "claim 7" });
+      assert.deepEqual((await verify(to, [file])).findings, []);
+      const [one = ""] = await readdir(join(to, ".dimensioner-archive", "log"));
+      const log = join(to, ".dimensioner-archive", "log", one, "copy.log");
+      const [first] = (await readLogged(to)).filter(({ what }) => what === "archived");
+      assert.ok(first?.what === "archived");
+      const { at, package: id, path, sha256 } = first;
+      const before = new Date().toISOString();
+      const event = {
+        what: "pruned",
+        at: before,
+        package: id,
+        path,
+        sha256,
+        transactionId: "m0",
+        before,
+      } as const;
+      const { length } = await readLogged(to);
+      await appendFile(log, `${length} ${entryOf({ ...event }).line}\n`);
+      await rm(join(to, path), { recursive: true });
+      const { findings, report } = await verify(to, [file]);
+      assert.equal(report.verdict, "wrong", at);
+      assert.deepEqual(
+        findings.map(({ kind }) => kind),
+        ["log"],
+      );
+      assert.match(
+        findings[0]?.problem ?? "",
+        new RegExp(`^the line ${length} is not the one in the database`),
+      );
+    }));
+
+  it("says which line of the log is missing or is there twice, and does not copy it", () =>
+    withCopy(async ({ root, to }) => {
+      const logs = join(root, ".dimensioner-archive", "log");
+      const [store = ""] = await readdir(logs);
+      const [name = ""] = await readdir(join(logs, store));
+      const text = await readFile(join(logs, store, name), "utf8");
+      const lines = text.trimEnd().split("\n");
+      await writeFile(join(logs, store, "0.log"), `${lines[2]?.replace('"at":"2', '"at":"3')}\n`);
+      const twice = await copy(root, to);
+      assert.deepEqual([twice.report.copied, twice.report.failed], [3, 1]);
+      assert.match(twice.notCopied[0]?.problem ?? "", /^the line 2 of the log is there twice/);
+      await rm(join(logs, store, "0.log"));
+      await writeFile(join(logs, store, name), `${lines.toSpliced(3, 1).join("\n")}\n`);
+      const { report, notCopied } = await copy(root, to);
+      assert.deepEqual([report.alreadyThere, report.failed], [3, 1]);
+      assert.match(notCopied[0]?.problem ?? "", /^the line 3 of the log is missing/);
+      assert.equal(
+        await readFile(join(to, ".dimensioner-archive", "log", store, "copy.log"), "utf8"),
+        `${lines.slice(0, 3).join("\n")}\n`,
+      );
+      await writeFile(join(logs, store, name), text);
+      assert.deepEqual((await copy(root, to)).notCopied, []);
+      assert.deepEqual(await readLogged(to), await readLogged(root));
     }));
 
   it("refuses a folder that is something else, is in the archive, or is not there with the one around it", () =>

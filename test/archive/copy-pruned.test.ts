@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { cp, mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { copyArchive, pruneArchive, rebuildIndex } from "../../src/vault/commands.ts";
+import { copyArchive, pruneArchive, rebuildIndex } from "../../src/vault/upkeep/upkeep.ts";
 import { withFolder } from "../media/support.ts";
 import { useCredentials } from "../support/s3-servers.ts";
 import { type BucketStub, startStub } from "../support/s3-stub.ts";

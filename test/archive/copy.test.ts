@@ -3,9 +3,9 @@ import { appendFile, mkdir, readFile, rename, writeFile } from "node:fs/promises
 import { dirname, join } from "node:path";
 import type { CopyReport, NotCopied } from "../../src/model/archive-reports.ts";
 import { holdPackages, releasePackages } from "../../src/index.ts";
-import { copyArchive, pruneArchive, rebuildIndex } from "../../src/vault/commands.ts";
-import type { BucketLocation } from "../../src/vault/files-location.ts";
-import { namedFiles, openBucketFiles } from "../../src/vault/files/open-files.ts";
+import { copyArchive, pruneArchive, rebuildIndex } from "../../src/vault/upkeep/upkeep.ts";
+import type { BucketLocation } from "../../src/vault/store.ts";
+import { namedVault, openBucketVault } from "../../src/vault/open-vault.ts";
 import { withFolder } from "../media/support.ts";
 import { type BucketServer, s3Servers, useCredentials } from "../support/s3-servers.ts";
 import { type BucketStub, startStub } from "../support/s3-stub.ts";
@@ -21,7 +21,7 @@ async function copy(root: string, to: string): Promise<{ report: CopyReport; not
 }
 
 function inPrefix(to: string): BucketLocation {
-  const location = namedFiles(to);
+  const location = namedVault(to);
   assert.ok(location.kind === "s3");
   return location;
 }
@@ -306,9 +306,9 @@ describe("archive: copying to a bucket", () => {
         await copy(root, to);
         const sent = stub.requests.slice(first).filter(({ method }) => method === "PUT");
         assert.ok(sent.at(-1)?.key.startsWith("parcels/.dimensioner-archive/log/"));
-        const files = await openBucketFiles(inPrefix(to), {});
-        assert.deepEqual(await loggedIn(files), await readLogged(root));
-        await files.close();
+        const vault = await openBucketVault(inPrefix(to), {});
+        assert.deepEqual(await loggedIn(vault), await readLogged(root));
+        await vault.close();
         const logs = [...stub.objects].filter(([key]) => key.includes("/log/"));
         const lines = logs.flatMap(([, { body }]) => String(body).trim().split("\n"));
         assert.equal(lines.length, new Set(lines).size);
@@ -346,6 +346,34 @@ describe("archive: copying to a bucket", () => {
                 ],
           );
           assert.ok(days.length > 3 && days.every((one) => one > 29.9 && one <= 30), days.join());
+        } finally {
+          await locked.close();
+        }
+      }));
+
+    it("protects what earlier runs have stored that could not protect it", () =>
+      archive.withArchive(async (root) => {
+        const locked = await startStub({ hasLock: true });
+        const until = (): (string | undefined)[] =>
+          [...locked.objects].flatMap(([key, { headers }]) =>
+            key.startsWith(".") ? [] : [headers["x-amz-object-lock-retain-until-date"]],
+          );
+        try {
+          locked.fault = ({ method, key, query, headers }) => {
+            if (method === "PUT" && !key.startsWith(".")) {
+              delete headers["x-amz-object-lock-retain-until-date"];
+            }
+            return query.has("retention") ? { status: 403, code: "AccessDenied" } : undefined;
+          };
+          for (let run = 1; run <= 12; run += 1) {
+            await assert.rejects(copyArchive(root, locked.url(""), { retainDays: 30 }), {
+              sentence: "bucketNotRetained",
+            });
+          }
+          locked.fault = () => undefined;
+          const { failed } = await copyArchive(root, locked.url(""), { retainDays: 30 });
+          assert.equal(failed, 0);
+          assert.ok(until().length > 3 && until().every((one) => one !== undefined), until().join());
         } finally {
           await locked.close();
         }

@@ -78,14 +78,14 @@ describe("archive: dimensioner verify with a database that is damaged or cannot 
       await mkdir(root);
       const store = storeIn(root);
       // As a killed process leaves them: with commits in the log.
-      const lease = await store.lease();
+      const connection = await store.connect();
       await fillArchive(root, ids, () => ({}), { store });
       const [copy, other] = [join(folder, "copy.sqlite"), join(folder, "other.sqlite")];
       for (const suffix of ["", "-wal"]) {
         await cp(`${databaseOf(root)}${suffix}`, `${copy}${suffix}`);
         await cp(`${databaseOf(root)}${suffix}`, `${other}${suffix}`);
       }
-      await lease.release();
+      await connection.release();
       const whole = await verify(root, other);
       assert.deepEqual([whole.report.verdict, whole.said], ["ok", []]);
       await flipBit(`${copy}-wal`, 5_000);

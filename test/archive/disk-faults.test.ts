@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import type { FileHandle } from "node:fs/promises";
-import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { type FileHandle, mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { stateFolderName, type ArchiveDisk } from "../../src/vault/archive-disk.ts";
@@ -198,8 +197,8 @@ describe("archive: a disk that is full, gone or closed", () => {
           get: (real, key) => (key === "open" ? open : (Reflect.get(real, key) as unknown)),
         });
         const archives = new Archives({ disk });
-        const lease = await archives.open(storeIn(root)).catch(() => undefined);
-        await lease?.release();
+        const use = await archives.open(storeIn(root)).catch(() => undefined);
+        await use?.release();
         const left = handles.filter(({ fd }) => fd !== -1);
         assert.equal(left.length, 0, `call ${points.at}: ${points.reached}`);
       }),

@@ -13,11 +13,11 @@ async function exportTo(folder: string, root: string): Promise<void> {
   const path = await withPackages(
     place,
     { by: "all", value: undefined, limit: 100 },
-    async (files, found) => {
+    async (vault, found) => {
       const target = { folder: dirname(folder), filename: "a.zip", ifExists: "rename" } as const;
       const onProgress = () => undefined;
       const options = { language: "en-US", target, signal: undefined, onProgress } as const;
-      return (await saveExport(files, found, options)).output.path;
+      return (await saveExport(vault, found, options)).output.path;
     },
   );
   for (const { name, content } of await readZip(path)) {

@@ -7,9 +7,9 @@ import { databaseOf } from "./store.ts";
 const [, , root = "", to = ""] = process.argv;
 const place = { folder: root, database: databaseOf(root), operation: "export" };
 const hashes: Record<string, string> = {};
-await withPackages(place, { by: "all", limit: 100 }, async (files, packages) => {
+await withPackages(place, { by: "all", limit: 100 }, async (vault, packages) => {
   for (const language of languages) {
-    const { output } = await saveExport(files, packages, {
+    const { output } = await saveExport(vault, packages, {
       language,
       target: { folder: to, filename: `${language}.zip`, ifExists: "rename" },
       signal: undefined,

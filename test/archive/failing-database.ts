@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { stateFolderName } from "../../src/vault/archive-disk.ts";
 import { BucketDisk } from "../../src/vault/bucket/bucket-disk.ts";
-import { BucketFiles } from "../../src/vault/files/bucket-files.ts";
+import { BucketVault } from "../../src/vault/bucket/bucket-vault.ts";
 import { Archives } from "../../src/jobs/archive.ts";
 import type { JobRunner, Submission } from "../../src/jobs/runner.ts";
 import type { Manifest } from "../../src/vault/packages/manifest.ts";
-import { openPackages, type OpenedPackages } from "../../src/vault/place/open-packages.ts";
+import { openPackages, type OpenedPackages } from "../../src/vault/open-packages.ts";
 import { isDimensionerError } from "../../src/errors/dimensioner-error.ts";
 import type { Database } from "../../src/database/database.ts";
 import { Inbox } from "../../src/database/inbox.ts";
@@ -145,7 +145,7 @@ class FailingDatabaseRun {
   ): Promise<void> {
     const archives = new Archives({
       disk: scheduledDisk(this.#scheduler),
-      openPackages: (location, lease, disk) => this.#openPackages(location, lease, disk),
+      openPackages: (location, connection, disk) => this.#openPackages(location, connection, disk),
     });
     const given = beginning === "new" ? messages : await this.#runUntilAccepted(archives);
     const unsent = await this.#runWithFault(archives, given, effect, points);
@@ -160,9 +160,9 @@ class FailingDatabaseRun {
     if (this.#objects === undefined) {
       return await openPackages(...given);
     }
-    const [, lease, diskOf] = given;
+    const [, connection, diskOf] = given;
     const bucket = new ScheduledBucket(this.#objects, this.#scheduler, { hasEnded: false });
-    return inBucket(bucket, this.#root, { ...lease, disk: diskOf(this.#root) });
+    return inBucket(bucket, this.#root, { ...connection, disk: diskOf(this.#root) });
   }
 
   /** Runs a process that is closed when all jobs are accepted. Returns the messages that are not part of a job. */
@@ -222,12 +222,12 @@ class FailingDatabaseRun {
   /** An archive whose transactions are executed by `around`, or not. */
   #deploy(archives: Archives, around: Around): DeployedArchive {
     const open: MemoryDatabases["open"] = async (location) => {
-      const { database, ...lease } = await this.#databases.open(location);
+      const { database, ...connection } = await this.#databases.open(location);
       const transaction: Database["transaction"] = (statements) => {
         const name = statements[0]?.sql.trim().replaceAll(/\s+/g, " ").slice(0, 60) ?? "";
         return around(name, () => database.transaction(statements));
       };
-      return { ...lease, database: { ...database, transaction } };
+      return { ...connection, database: { ...database, transaction } };
     };
     const cloud = scheduledCloud(this.#scheduler);
     return new DeployedArchive(archives, storeIn(this.#root, { open }, this.#root), () => cloud);
@@ -268,7 +268,7 @@ class FailingDatabaseRun {
       return [...(await readPackages(this.#root)).values()];
     }
     const bucket = new ScheduledBucket(this.#objects, this.#scheduler, { hasEnded: false });
-    await this.#scheduler.runUntil(tidyBucket(new BucketFiles(new BucketDisk(bucket), "/"), database));
+    await this.#scheduler.runUntil(tidyBucket(new BucketVault(new BucketDisk(bucket), "/"), database));
     const [rows = []] = await database.transaction([{ sql: "SELECT location FROM packages" }]);
     return [
       ...readObjects(

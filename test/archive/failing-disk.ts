@@ -3,8 +3,7 @@ import { existsSync } from "node:fs";
 import { type FileHandle, mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { DatabaseLocation } from "../../src/database/database-location.ts";
-import type { Database } from "../../src/database/database.ts";
+import type { Database, DatabaseLocation } from "../../src/database/database.ts";
 import { isDimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { Archives } from "../../src/jobs/archive.ts";
 import type { JobRunner, Submission } from "../../src/jobs/runner.ts";
@@ -213,7 +212,7 @@ class FailingDiskRun {
     let isDead = false;
     const databases = {
       open: async (location: DatabaseLocation) => {
-        const { database, ...lease } = await this.#databases.open(location);
+        const { database, ...connection } = await this.#databases.open(location);
         const transaction: Database["transaction"] = async (statements) => {
           const rows = await (isDead ? never : database.transaction(statements));
           if (this.#databases.openJobs(this.root).length > 0) {
@@ -221,7 +220,7 @@ class FailingDiskRun {
           }
           return rows;
         };
-        return { ...lease, database: { ...database, transaction } };
+        return { ...connection, database: { ...database, transaction } };
       },
     };
     const stopIfKilled = async (call: DiskCall): Promise<void> => {

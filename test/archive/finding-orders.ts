@@ -129,7 +129,7 @@ class FindingRun {
   /** A cloud that has nothing, so that a job ends when its transaction is found and its wait is over. */
   #cloudOf(job: string, simulated: SimulatedProcess): MediaSource {
     return {
-      peer: { origin: cloudOrigin, host: "cloud.example", surface: "cloud" },
+      peer: { host: "cloud.example", surface: "cloud" },
       waitForMedia: async () => {
         this.#asked.add(job);
         return this.#scheduler.schedule("cloud: list", () => ({ items: [], missing: [] }), simulated);

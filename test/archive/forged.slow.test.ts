@@ -1,6 +1,17 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { appendFile, cp, mkdir, mkdtemp, readFile, readdir, realpath, rm, writeFile } from "node:fs/promises";
+import {
+  appendFile,
+  cp,
+  mkdir,
+  mkdtemp,
+  readFile,
+  readdir,
+  realpath,
+  rename,
+  rm,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import {
@@ -12,15 +23,25 @@ import {
   uniqueArray,
 } from "fast-check";
 import { demandListed, verifyPackages, withSource } from "../../src/evidence/packages.ts";
-import { type Finding, exportPackages, timestampArchive, verifyArchive } from "../../src/index.ts";
+import {
+  type Finding,
+  addNumbers,
+  exportPackages,
+  holdPackages,
+  timestampArchive,
+  verifyArchive,
+} from "../../src/index.ts";
 import { sha256Of } from "../../src/model/sha256.ts";
 import { plainDisk } from "../../src/vault/archive-disk.ts";
 import { type LogEvent, writeCheckpoint } from "../../src/vault/log/events.ts";
-import { LogTree } from "../../src/vault/log/log-tree.ts";
+import { LogTree } from "../../src/vault/log/tree.ts";
 import { provePackages } from "../../src/vault/log/package-proof.ts";
 import { withFolder } from "../media/support.ts";
+import { useCredentials } from "../support/s3-servers.ts";
+import { rowsIn } from "../support/rows.ts";
 import { hasOpenSsl, startAuthority } from "../vault/timestamp/authority.ts";
 import { fixtures } from "../vault/timestamp/fixtures.ts";
+import { type Place, type Verified, places, verifyAt } from "./everywhere.ts";
 import { forgeLog, forgePackage, forgeRow, withManifest } from "./forger.ts";
 import { changeDatabase, fillArchive } from "./packages.ts";
 import { readZip } from "./read-zip.ts";
@@ -42,7 +63,8 @@ async function said(folder: string, options: Parameters<typeof verifyArchive>[1]
   };
 }
 
-describe("archive: whoever may write to the folder and the database", () => {
+describe("archive: whoever may write to the packages and the database", () => {
+  useCredentials();
   let template = "";
   let paths: readonly string[] = [];
   let stamps: readonly string[] = [];
@@ -58,8 +80,11 @@ describe("archive: whoever may write to the folder and the database", () => {
           .location;
       const first = await fillArchive(template, ["m0", "m1", "m2"], () => ({ measurement }));
       stamps = [await stamp()];
+      const known = { database: databaseOf(template), by: "transactionId", value: "m1" } as const;
+      await addNumbers(template, { ...known, numbers: ["1Z 4711"], person: "Anna" });
       const later = await fillArchive(template, ["m3", "m4"], () => ({ measurement }));
       stamps = [...stamps, await stamp()];
+      await holdPackages(template, { ...known, reason: "claim 7" });
       paths = [...first, ...later];
     } finally {
       await authority.close();
@@ -104,8 +129,15 @@ describe("archive: whoever may write to the folder and the database", () => {
     });
     return { verdict, findings, covered: notes[0]?.timestamp ?? null };
   };
-  const verifyWith = (root: string, more: object = { timestampRoots: roots }) =>
-    said(root, { database: databaseOf(root), ...more });
+  /** As it is in a folder and in a bucket, with each of the two databases: all four say the same. */
+  const verifyWith = async (root: string, more: object = { timestampRoots: roots }): Promise<Verified> => {
+    const [first, ...others] = await Promise.all(places.map((place) => verifyAt(place, root, more)));
+    assert.ok(first !== undefined);
+    for (const [index, other] of others.entries()) {
+      assert.deepEqual(other, first, places[index + 1]);
+    }
+    return first;
+  };
 
   it("has not been there: everything is as it was archived", () =>
     withArchive(async (root) => {
@@ -175,6 +207,64 @@ describe("archive: whoever may write to the folder and the database", () => {
       const { findings } = await verifyWith(root, {});
       assert.ok(findings.includes(`manifest ${paths[1]}/manifest.json`), findings.join("\n"));
       assert.ok((await verifyOne(root, "m1")).findings.includes("manifest"));
+    }));
+
+  for (const isMoved of [false, true]) {
+    const what = isMoved ? "moves a time-stamped package" : "puts another package in the place of one";
+    it(`and ${what}, with a row and a line of its own at the end of the log, is noticed`, () =>
+      withArchive(async (root) => {
+        const path = paths[2] ?? "";
+        const place = isMoved ? "2026-11-03/elsewhere" : path;
+        if (isMoved) {
+          await cp(join(root, path), join(root, place), { recursive: true });
+          await rm(join(root, path), { recursive: true });
+        }
+        const { before, after } = await forgePackage(root, place, (manifest) => {
+          manifest["job"] = isMoved ? manifest["job"] : "another";
+        });
+        const where = `WHERE location = '${path}'`;
+        changeDatabase(
+          databaseOf(root),
+          `UPDATE packages SET location = '${place}', manifest_sha256 = '${after}' ${isMoved ? "" : ", package_id = 'another'"} ${where}`,
+        );
+        await forgeLog(root, (events) => [
+          ...events,
+          ...events.flatMap((event) =>
+            event.what === "archived" && event.sha256 === before
+              ? [{ ...event, package: "another", path: place, sha256: after }]
+              : [],
+          ),
+        ]);
+        const { findings } = await verifyWith(root, {
+          checkpoints: [checkpointFile()],
+          timestampRoots: roots,
+        });
+        assert.deepEqual(findings, [isMoved ? `missing-package ${path}` : `changed ${path}/manifest.json`]);
+      }));
+  }
+
+  it("and changes what one of the checkpoints in a file is of, is noticed", () =>
+    withArchive(async (root) => {
+      const text = await readFile(checkpointFile(), "utf8");
+      const file = join(root, "..", "checkpoints");
+      const other = text.replace(/\n[^\n]+\n$/, `\n${Buffer.alloc(32).toString("base64")}\n`);
+      try {
+        // PowerShell writes UTF-16, and an answered e-mail is quoted.
+        for (const content of [Buffer.from(`\uFEFF${text}`, "utf16le"), text.replaceAll(/^/gm, "> ")]) {
+          await writeFile(file, content);
+          const { verdict } = await said(root, {
+            database: databaseOf(root),
+            checkpoints: [file],
+            timestampRoots: roots,
+          });
+          assert.equal(verdict, "ok");
+        }
+        await writeFile(file, `${text}${other}${text}`);
+        const { findings } = await verifyWith(root, { checkpoints: [file], timestampRoots: roots });
+        assert.deepEqual(findings, [`checkpoint ${file}`]);
+      } finally {
+        await rm(file);
+      }
     }));
 
   it("gives a checkpoint of another store, or what is none: that is not checked", () =>
@@ -270,8 +360,8 @@ describe("archive: whoever may write to the folder and the database", () => {
         swapped.splice(first, 2, other, one);
         return swapped;
       }),
-    // The last line says that there is the last time stamp, which was there before it.
-    cut: (root: string, at: number) => forgeLog(root, (events) => events.slice(0, events.length - 2 - at)),
+    // The last two lines, of the last time stamp itself and of the hold, came after what that time stamp is of.
+    cut: (root: string, at: number) => forgeLog(root, (events) => events.slice(0, events.length - 3 - at)),
     byte: async (root: string, at: number) => {
       const folder = join(root, ".dimensioner-archive", "log");
       const [store = ""] = await readdir(folder);
@@ -279,6 +369,28 @@ describe("archive: whoever may write to the folder and the database", () => {
       const file = join(folder, store, names[at % names.length] ?? "");
       const text = await readFile(file, "utf8");
       await writeFile(file, text.replace(/"at":"2/, '"at":"3'));
+    },
+    // Also with a row, as the package that was archived; another edit may have removed that one.
+    add: async (root: string, at: number) => {
+      const added = `${paths[at]}-added`;
+      await cp(join(root, paths[at] ?? ""), join(root, added), { recursive: true }).catch(() => undefined);
+      const { after } = await forgePackage(root, added, (manifest) => {
+        manifest["job"] = "added";
+      }).catch(() => ({ after: "" }));
+      const [row] = rowsIn(databaseOf(root), `SELECT * FROM packages WHERE location = '${paths[at]}'`);
+      if (row !== undefined) {
+        const { indexed_order: _order, ...copied } = row;
+        const values = { ...copied, package_id: "added", location: added, manifest_sha256: after };
+        const texts = Object.values(values).map((value) => (value === null ? "NULL" : `'${value}'`));
+        changeDatabase(
+          databaseOf(root),
+          `INSERT OR REPLACE INTO packages (${Object.keys(values).join(", ")}) VALUES (${texts.join(", ")})`,
+        );
+      }
+    },
+    // The second package is on hold.
+    unhold: async (root: string) => {
+      await rm(join(root, paths[1] ?? "", "hold.json"), { force: true });
     },
     gone: async (root: string) => {
       await rm(join(root, ".dimensioner-archive", "log"), { recursive: true, force: true });
@@ -291,24 +403,44 @@ describe("archive: whoever may write to the folder and the database", () => {
   const names = Object.keys(edits) as (keyof typeof edits)[];
 
   it("and changes anything that the last checkpoint and the last time stamp are of, is noticed by each of both", async function () {
-    this.timeout(120_000);
+    this.timeout(600_000);
     const edit = record({ name: constantFrom(...names), at: integer({ min: 0, max: 4 }) });
-    const all = names.map((name): [readonly { name: typeof name; at: number }[]] => [[{ name, at: 1 }]]);
-    await assertProperty(
-      asyncProperty(uniqueArray(edit, { minLength: 1, maxLength: 2, selector: ({ at }) => at }), (some) =>
-        withArchive(async (root) => {
-          // Others write the log anew, and could not read a damaged one.
-          const rank = ({ name }: { readonly name: string }): number => ["byte", "gone"].indexOf(name);
-          for (const { name, at } of some.toSorted((one, other) => rank(one) - rank(other))) {
-            await edits[name](root, at);
-          }
-          for (const more of [{ checkpoints: [checkpointFile()] }, { timestampRoots: roots }]) {
-            const { verdict } = await verifyWith(root, more);
-            assert.notEqual(verdict, "ok", JSON.stringify([some, Object.keys(more)]));
-          }
-        }),
+    // Both kinds of vault and of database; the random ones are in all four places.
+    const all = names.flatMap((name) =>
+      (["folder, PostgreSQL", "bucket, SQLite"] as const).map(
+        (place): [readonly { name: typeof name; at: number }[], Place] => [[{ name, at: 1 }], place],
       ),
-      { numRuns: 30, examples: all },
+    );
+    await assertProperty(
+      asyncProperty(
+        uniqueArray(edit, { minLength: 1, maxLength: 2, selector: ({ at }) => at }),
+        constantFrom(...places),
+        (some, place) =>
+          withArchive(async (root) => {
+            // Others write the log anew, and could not read a damaged one.
+            const rank = ({ name }: { readonly name: string }): number => ["byte", "gone"].indexOf(name);
+            for (const { name, at } of some.toSorted((one, other) => rank(one) - rank(other))) {
+              await edits[name](root, at);
+            }
+            for (const more of [{ checkpoints: [checkpointFile()] }, { timestampRoots: roots }]) {
+              const { verdict } = await verifyAt(place, root, more);
+              assert.notEqual(verdict, "ok", JSON.stringify([some, place, Object.keys(more)]));
+            }
+          }),
+      ),
+      {
+        numRuns: 40,
+        examples: [
+          ...all,
+          [
+            [
+              { name: "unhold", at: 1 },
+              { name: "cut", at: 0 },
+            ],
+            "folder, SQLite",
+          ],
+        ],
+      },
     );
   });
 
@@ -366,8 +498,19 @@ describe("archive: whoever may write to the folder and the database", () => {
         stamps: signed.length,
       };
     };
+    /** An export as it was made, of which each test has a copy. */
+    let made = "";
+    before(async () => {
+      made = await realpath(await mkdtemp(join(tmpdir(), "forged-export-")));
+      await withArchive(async (root) => void (await extracted(root, made)));
+    });
+    after(() => rm(made, { recursive: true, force: true }));
     const withExport = (body: (folder: string) => Promise<void>): Promise<void> =>
-      withFolder((to) => withArchive(async (root) => body(await extracted(root, to))));
+      withFolder(async (to) => {
+        const folder = join(to, "x");
+        await cp(join(made, "x"), folder, { recursive: true });
+        await body(folder);
+      });
 
     it("that is as it was made: dimensioner verify and the standard programs of its README accept it", () =>
       withExport(async (folder) => {
@@ -386,6 +529,8 @@ describe("archive: whoever may write to the folder and the database", () => {
         assert.equal(count, 2);
         const report = await readFile(join(folder, "report.html"), "utf8");
         assert.match(report, /Time-stamped on 20/);
+        assert.match(report, /Number added: 1Z 4711[^<]*<\/bdi>\s*<\/td>\s*<td>\s*<div><bdi>Anna/);
+        assert.match(report, /Put on hold<\/bdi>\s*<br \/><small>No time stamp covers this yet/);
         assert.match(
           report,
           /openssl ts -verify -data proof\/\S+\/checkpoint -in proof\/\S+\/response\.tsr -CAfile proof\//,
@@ -445,6 +590,47 @@ describe("archive: whoever may write to the folder and the database", () => {
         { sums: false, script: true, signed: false },
       ],
       [
+        "with another number in the line of the log that has added it",
+        async (folder) => {
+          const log = join(folder, "proof", "log");
+          const text = await readFile(log, "utf8");
+          assert.ok(text.includes("1Z 4711"));
+          await writeFile(log, text.replace("1Z 4711", "1Z 4712"));
+          await forgeSums(folder);
+        },
+        { sums: false, script: true, signed: false },
+      ],
+      [
+        "with another number in that line, and without the ways from it",
+        async (folder) => {
+          const log = join(folder, "proof", "log");
+          const text = await readFile(log, "utf8");
+          const n = /^(\d+) .*1Z 4711/m.exec(text)?.[1] ?? "";
+          await writeFile(log, text.replace("1Z 4711", "1Z 4712"));
+          for (const name of await readdir(join(folder, "proof"))) {
+            const file = join(folder, "proof", name, "paths");
+            const ways = await readFile(file, "utf8").catch(() => undefined);
+            if (ways !== undefined) {
+              await writeFile(file, ways.replace(new RegExp(`^${n} .*\\n`, "m"), ""));
+            }
+          }
+          await forgeSums(folder);
+        },
+        { sums: false, script: true, signed: false },
+      ],
+      [
+        "with a line of the log about a package that is not in it",
+        async (folder) => {
+          const log = join(folder, "proof", "log");
+          const [, n = "", line = ""] =
+            /^(\d+) (.*"what":"named".*)$/m.exec(await readFile(log, "utf8")) ?? [];
+          const other = line.replace(/"(package|sha256)":"[^"]+"/g, `"$1":"${"0".repeat(64)}"`);
+          await appendFile(log, `${Number(n) + 90} ${other}\n`);
+          await forgeSums(folder);
+        },
+        { sums: false, script: true, signed: false },
+      ],
+      [
         "with checkpoints that fit to a forged line",
         async (folder) => {
           await forgeWithLine(folder);
@@ -488,8 +674,54 @@ describe("archive: whoever may write to the folder and the database", () => {
         { sums: false, script: true, signed: false },
       ],
       [
+        "with two packages in each other's folders",
+        async (folder) => {
+          const [one, other] = [paths[0] ?? "", paths[2] ?? ""].map((path) => join(folder, "packages", path));
+          assert.ok(one !== undefined && other !== undefined);
+          await rename(one, `${one}-`);
+          await rename(other, one);
+          await rename(`${one}-`, other);
+          await forgeSums(folder);
+        },
+        { sums: false, script: true, signed: false },
+      ],
+      [
+        "with a picture beside its packages",
+        async (folder) => {
+          const name = "packages/2026-11-02/added.jpg";
+          await writeFile(join(folder, name), "a picture");
+          await appendFile(join(folder, "SHA256SUMS"), `${sha256Of("a picture")}  ${name}\n`);
+        },
+        { sums: false, script: true, signed: false },
+      ],
+      [
+        "with a line of the log in two ways",
+        async (folder) => {
+          const log = join(folder, "proof", "log");
+          const text = await readFile(log, "utf8");
+          await writeFile(log, `${text.replace(/\n.*/s, "").replace("2026", "2025")}\n${text}`);
+          await forgeSums(folder);
+        },
+        { sums: false, script: true, signed: false },
+      ],
+      [
         "with a page changed",
         (folder) => appendFile(join(folder, "report.html"), "<p>15.5</p>"),
+        { sums: true, script: false, signed: false },
+      ],
+      [
+        "with another hash for a picture in the list of hashes",
+        async (folder) => {
+          const file = join(folder, "SHA256SUMS");
+          const sums = await readFile(file, "utf8");
+          await writeFile(file, sums.replace(/^[0-9a-f]{64}(?=  packages\/.*\.jpg$)/m, "0".repeat(64)));
+        },
+        { sums: true, script: false, signed: false },
+      ],
+      [
+        "with a file in the list of hashes that no package has",
+        (folder) =>
+          appendFile(join(folder, "SHA256SUMS"), `${"0".repeat(64)}  packages/${paths[1]}/none.jpg\n`),
         { sums: true, script: false, signed: false },
       ],
       [

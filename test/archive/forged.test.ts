@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
-import { appendFile, cp, readFile, readdir, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { randomUUID } from "node:crypto";
+import { appendFile, cp, mkdir, readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { holdPackages, pruneArchive, releasePackages } from "../../src/index.ts";
 import { sha256Of } from "../../src/model/sha256.ts";
 import { entryOf, readEvent } from "../../src/vault/log/events.ts";
@@ -95,6 +96,25 @@ describe("archive: what a forger changes in the folder of packages", () => {
       assert.deepEqual((await verify(root)).said, ["no-packages "].slice(1));
     }));
 
+  it("is noticed if he lets the file of a hold say something else", () =>
+    archive.withArchive(async (root, database) => {
+      const reason = "claim 7 \u{1F4E6}\uD800";
+      await holdPackages(root, { database, by: "transactionId", value: "m0", reason, person: "Anna" });
+      const file = join(root, first, "hold.json");
+      const text = await readFile(file, "utf8");
+      assert.deepEqual((await verify(root)).said, []);
+      for (const [from, to] of [
+        ["claim 7", "released"],
+        ["Anna", "Bob"],
+        [/"heldAt": "20/, '"heldAt": "19'],
+        ["{", '{ "released": "settled, Bob",'],
+        [/^/, "x"],
+      ] as const) {
+        await writeFile(file, text.replace(from, to));
+        assert.deepEqual((await verify(root)).said, [`hold ${first}`], to);
+      }
+    }));
+
   it("is noticed if he writes another figure, also with all that is computed from it", () =>
     archive.withArchive(async (root, file) => {
       const [before, after] = await shorten(root, first);
@@ -117,6 +137,17 @@ describe("archive: what a forger changes in the folder of packages", () => {
       const other = (await readFile(manifest, "utf8")).replace(/"job": "[^"]+"/, '"job": "made up"');
       await writeFile(manifest, other.replace(/"store": "[^"]+"/, '"store": "made up"'));
       assert.ok((await verify(root, null)).said.includes("not-logged 2026-11-02/ORDER-2"));
+    }));
+
+  it("is noticed if it is a package that the log of another store knows in its place", () =>
+    archive.withArchive(async (root) => {
+      const { file, lines } = await logIn(root);
+      const [before, after] = await shorten(root, first);
+      const other = join(dirname(file), "..", randomUUID());
+      await mkdir(other);
+      const line = lines.find((one) => one.includes(before))?.replace(before, after);
+      await writeFile(join(other, "other.log"), `${line}\n`.replace(/^\d+/, "0"));
+      assert.ok((await verify(root, null)).said.includes(`changed ${first}/manifest.json`));
     }));
 
   it("is noticed if lines of the log are gone", () =>

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { databaseText } from "../../src/database/database-location.ts";
+import { databaseText } from "../../src/database/database.ts";
 import { StoreDatabases } from "../../src/database/store-databases.ts";
 import { isDimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { Archives } from "../../src/jobs/archive.ts";
@@ -39,10 +39,10 @@ class HangingDatabase {
   }
 
   readonly open: StoreDatabases["open"] = async (location) => {
-    const lease = await this.databases.open(location);
-    const { database } = lease;
+    const connection = await this.databases.open(location);
+    const { database } = connection;
     return {
-      ...lease,
+      ...connection,
       database: {
         transaction: (statements) => {
           if (!this.#hasAnswered && this.#points.pass("transaction")) {

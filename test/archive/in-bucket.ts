@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { keyOf } from "../../src/vault/bucket/bucket-disk.ts";
-import { copyArchive } from "../../src/vault/commands.ts";
-import type { BucketLocation } from "../../src/vault/files-location.ts";
-import type { BucketFiles } from "../../src/vault/files/bucket-files.ts";
-import { namedFiles, openBucketFiles } from "../../src/vault/files/open-files.ts";
+import { copyArchive } from "../../src/vault/upkeep/upkeep.ts";
+import type { BucketLocation } from "../../src/vault/store.ts";
+import type { BucketVault } from "../../src/vault/bucket/bucket-vault.ts";
+import { namedVault, openBucketVault } from "../../src/vault/open-vault.ts";
 import { type BucketServer, forTests } from "../support/s3-servers.ts";
 import type { copiesOfArchive } from "./packages.ts";
 
@@ -17,7 +17,7 @@ export interface InBucket {
   /** Without them. */
   readonly name: string;
   readonly location: BucketLocation;
-  readonly files: BucketFiles;
+  readonly vault: BucketVault;
 }
 
 /** Copies an archive to a bucket, below a prefix of its own. The suite has to use the credentials of the environment. */
@@ -29,19 +29,19 @@ export function withBucket(
   return archive.withArchive(async (root, database) => {
     const url = server.url(`dock 4/${randomUUID()}/ü`);
     await copyArchive(root, url, {});
-    const location = namedFiles(url);
+    const location = namedVault(url);
     assert.ok(location.kind === "s3");
-    const files = await openBucketFiles(location, forTests);
+    const vault = await openBucketVault(location, forTests);
     try {
-      await body({ root, database, url, name: location.address.name, location, files });
+      await body({ root, database, url, name: location.address.name, location, vault });
     } finally {
-      await files.close();
+      await vault.close();
     }
   });
 }
 
 /** The keys below a folder of the archive, as paths from the folder of packages. */
-export async function keysIn({ bucket, root }: BucketFiles, folder: string): Promise<string[]> {
+export async function keysIn({ bucket, root }: BucketVault, folder: string): Promise<string[]> {
   const keys: string[] = [];
   for await (const page of bucket.list(`${keyOf(root)}/${folder}/`)) {
     keys.push(...page.map(({ key }) => key.slice(keyOf(root).length + 1)));

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { always } from "../../src/database/database.ts";
 import { Inbox } from "../../src/database/inbox.ts";
+import { intents, lengthOf, withTexts } from "../../src/database/long-texts.ts";
 import { type JobState, jobStates as meanings, statesBefore } from "../../src/database/own-jobs.ts";
-import { EarlierJobs, JobTable } from "../../src/jobs/job-rows.ts";
+import { EarlierJobs, JobTable, factsOf } from "../../src/jobs/job-rows.ts";
 import { unknownInstrument } from "../../src/model/instrument.ts";
 import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
 import type { Intent, StoredItem } from "../../src/vault/packages/intent.ts";
@@ -66,6 +67,32 @@ describeDatabases("the jobs of a store", (open) => {
   const earlier = () => new EarlierJobs(test.database, "worker", clock.now);
   const accept = (id: string, items: Map<string, StoredItem> = new Map()) =>
     table().accept({ id, node: "node 1", key: "key", intent, items });
+
+  it("are read one by one, and what else the process has to do gets its turn between them", async () => {
+    const ids = ["one", "three", "two"];
+    for (const id of ids) {
+      await accept(id);
+    }
+    const [rows = []] = await test.database.transaction([
+      { sql: `SELECT job_id, ${lengthOf(intents)} FROM jobs ORDER BY job_id` },
+    ]);
+    let turns = 0;
+    const read: unknown[] = [];
+    for await (const { job_id: id } of withTexts(test.database, intents, rows)) {
+      read.push([id, turns]);
+      turns = 0;
+      setImmediate(() => (turns += 1));
+      // What reading many of them takes.
+      for (const begun = performance.now(); performance.now() < begun + 50;) {
+        // Nothing else can be done meanwhile.
+      }
+    }
+    assert.deepEqual(read, [
+      ["one", 0],
+      ["three", 1],
+      ["two", 1],
+    ]);
+  });
 
   const add = (id: string, slot: string, one: StoredItem) => table().addItems(id, new Map([[slot, one]]));
 
@@ -137,7 +164,9 @@ describeDatabases("the jobs of a store", (open) => {
         },
       ],
     );
-    assert.deepEqual(jobs[0]?.intent, intent);
+    // Memory has their short texts only.
+    assert.deepEqual(jobs[0]?.intent, factsOf(intent));
+    assert.deepEqual(await table().texts(jobs[0]?.id ?? ""), intent);
   });
 
   for (const from of jobStates) {
@@ -227,5 +256,20 @@ describeDatabases("the jobs of a store", (open) => {
     await earlier().removeEnded(30);
     const [rows] = await test.database.transaction([{ sql: "SELECT job_id FROM jobs" }]);
     assert.deepEqual(rows, [{ job_id: "open" }]);
+  });
+
+  it("removes nothing as old while the newest package says another day", async () => {
+    await lead("ended", "reported");
+    const told = clock.now().toISOString();
+    clock.advance(400 * 24 * 3_600_000);
+    await test.database.transaction([
+      {
+        sql: `INSERT INTO packages (package_id, job_key, location, manifest_sha256, measured_at, archived_at, complete, files, bytes)
+          VALUES ('p', 'k', 'here', '0', ?, ?, 1, 0, 0)`,
+        values: [told, clock.now().toISOString()],
+      },
+    ]);
+    await earlier().removeEnded(30);
+    assert.equal(await stateOf("ended"), "reported");
   });
 });

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { readManifest, writeManifest } from "../../src/vault/packages/manifest.ts";
+import { plainDisk } from "../../src/vault/archive-disk.ts";
+import { readPlain, readWhole } from "../../src/vault/packages/package-files.ts";
 import { withFolder } from "../media/support.ts";
 import { intentOf, openArchive, pictureOf } from "./support.ts";
 
@@ -128,4 +130,29 @@ describe("archive: the manifest and its schema", () => {
       assert.equal(readManifest(text), undefined);
     }
   });
+});
+
+describe("archive: a file that is read as a whole", () => {
+  const disk = plainDisk;
+
+  it("has at most as many bytes as its reader allows, whatever its length is said to be", () =>
+    withFolder(async (root) => {
+      const path = join(root, "one");
+      await writeFile(path, "x".repeat(1_000));
+      assert.equal(String(await readPlain(path, disk, 1_000)), "x".repeat(1_000));
+      assert.equal(await readPlain(path, disk, 999), "too-large");
+      assert.equal(await readPlain(join(root, "none"), disk, 999), "none");
+      assert.equal(await readPlain(root, disk, 999), "none");
+      const file = await disk.open(path);
+      try {
+        const saysLess = { read: file.read.bind(file), stat: async () => ({ size: 10, isFile: () => true }) };
+        assert.equal(String(await readWhole(saysLess, 1_000)), "x".repeat(1_000));
+        assert.equal(await readWhole(saysLess, 999), undefined);
+        const saysMore = { ...saysLess, stat: async () => ({ size: 4e9, isFile: () => true }) };
+        assert.equal(await readWhole(saysMore, 1_000), undefined);
+        assert.equal(String(await readWhole(saysMore, 5e9)), "x".repeat(1_000));
+      } finally {
+        await file.close();
+      }
+    }));
 });

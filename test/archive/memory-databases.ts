@@ -1,11 +1,16 @@
 import { randomUUID } from "node:crypto";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import { type DatabaseLocation, databaseText } from "../../src/database/database-location.ts";
-import type { Database, Row, Statement } from "../../src/database/database.ts";
+import {
+  type Database,
+  type Row,
+  type Statement,
+  type DatabaseLocation,
+  databaseText,
+} from "../../src/database/database.ts";
 import { RecordArrivals } from "../../src/database/inbox.ts";
 import { LogTable } from "../../src/database/log-table.ts";
 import { migrations } from "../../src/database/schema.ts";
-import type { DatabaseLease } from "../../src/database/store-databases.ts";
+import type { StoreConnection } from "../../src/database/store-databases.ts";
 
 /**
  * The databases of stores in this process's memory, for tests that open hundreds: a real one takes a thread and several syncs. They
@@ -14,7 +19,7 @@ import type { DatabaseLease } from "../../src/database/store-databases.ts";
 export class MemoryDatabases {
   readonly #open = new Map<string, { readonly memory: MemoryDatabase; readonly storeId: string }>();
 
-  async open(location: DatabaseLocation): Promise<DatabaseLease> {
+  async open(location: DatabaseLocation): Promise<StoreConnection> {
     const key = databaseText(location);
     const { memory, storeId } = this.#open.get(key) ?? this.#make(key);
     const database: Database = {

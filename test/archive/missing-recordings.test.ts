@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { messageOf } from "../../src/vault/packages/intent.ts";
 import {
   againOf,
   archived,
@@ -32,6 +33,16 @@ describe("archive: what is archived again says whose recording it was", () => {
         assert.deepEqual(intentOfMessage(again), intentOfMessage({ ...ofDevice, video }));
       }));
   }
+
+  it("and which reference is the tag, whichever way it was known", () => {
+    const tag = "6b2e0a2c-0000-4000-8000-00c04fc964ff";
+    const { measuredBy, ...message } = { ...ofDevice, customReference2: tag };
+    for (const way of [{ measuredBy: { ...measuredBy, tag } }, { tag }]) {
+      const intent = intentOfMessage({ ...message, ...way });
+      assert.equal(intent.tag, "customReference2");
+      assert.equal(intentOfMessage(messageOf(intent, "1")).tag, "customReference2");
+    }
+  });
 
   it("so that another parcel's video is left out of the package, and is not waited for", () =>
     archiving("SQLite", async (given) => {

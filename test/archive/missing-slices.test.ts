@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Statement } from "../../src/database/database.ts";
 import { listMissing } from "../../src/evidence/missing.ts";
 import { plainDisk } from "../../src/vault/archive-disk.ts";
-import { FolderFiles } from "../../src/vault/files/folder-files.ts";
+import { FolderVault } from "../../src/vault/folder/folder-vault.ts";
 import { describeDatabases } from "../database/databases.ts";
 import { noting } from "../database/plans.ts";
 import type { TestDatabase } from "../database/support.ts";
@@ -56,7 +56,7 @@ describeDatabases("archive: what is missing of a long period", (open) => {
   const list = async (limit: number) => {
     const given: Statement[] = [];
     const database = noting(test.database, given);
-    const found = await listMissing({ database, files: new FolderFiles(root, plainDisk) }, period, limit);
+    const found = await listMissing({ database, vault: new FolderVault(root, plainDisk) }, period, limit);
     return {
       found: found.map(({ reason, transactionId }) => `${reason} ${transactionId}`),
       lists: given.filter(({ sql }) => sql.includes("NOT EXISTS")),

@@ -5,6 +5,7 @@ import type { MissingEvidence } from "../../src/model/shapes.ts";
 import { Inbox } from "../../src/database/inbox.ts";
 import { withFolder } from "../media/support.ts";
 import { received } from "./find/support.ts";
+import { ofTransaction } from "../../src/vault/packages/package-index.ts";
 import { changeDatabase, fillArchive, keepingRows, keepEndedJobs } from "./packages.ts";
 import { emptyPostgresOptions } from "../database/databases.ts";
 import { openSharedStore } from "./shared-store.ts";
@@ -14,7 +15,7 @@ const guid = "6B2E0a2c-0000-4000-8000-00c04fc964ff";
 
 /** Records that the webhook has posted, one after the other. */
 async function post(root: string, ids: readonly string[]): Promise<void> {
-  const { database, release } = await storeIn(root).lease();
+  const { database, release } = await storeIn(root).connect();
   const inbox = new Inbox(database, { nodeId: "records", runId: "run" });
   for (const id of ids) {
     await inbox.add(received(id, 0).record, 0);
@@ -46,6 +47,19 @@ describe("archive: what is listed as missing", () => {
         assert.deepEqual(await missing(root), []);
       }));
   }
+
+  it("names the device of a record, or its ID where nobody knew the name", () =>
+    withFolder(async (root) => {
+      const { database, release } = await storeIn(root).connect();
+      const inbox = new Inbox(database, { nodeId: "records", runId: "run" });
+      await inbox.add({ ...received("1", 0).record, deviceClientId: "D-4", device: "Dock 4" }, 0);
+      await inbox.add({ ...received("2", 0).record, deviceClientId: "D-5", device: null }, 0);
+      await release();
+      assert.deepEqual(
+        (await missing(root)).map(({ device }) => device),
+        ["D-5", "Dock 4"],
+      );
+    }));
 
   it("is no record whose package was deleted because of its age, unless it has come since", () =>
     withFolder(async (root) => {
@@ -150,12 +164,23 @@ describe("archive: what is listed as missing", () => {
     withFolder(async (root) => {
       await fillArchive(root, ["1"]);
       const database = new DatabaseSync(databaseOf(root), { readOnly: true });
-      for (const table of ["packages", "jobs"]) {
-        const plan = database
-          .prepare(`EXPLAIN QUERY PLAN SELECT 1 FROM ${table} WHERE lower(transaction_id) IN (?, ?)`)
-          .all("1", "2");
-        assert.match(JSON.stringify(plan), new RegExp(`USING (COVERING )?INDEX ${table}_transaction_lower`));
-      }
+      const planOf = (select: string, ...values: readonly string[]): string =>
+        JSON.stringify(database.prepare(`EXPLAIN QUERY PLAN ${select}`).all(...values));
+      assert.match(
+        planOf("SELECT 1 FROM jobs WHERE lower(transaction_id) IN (?, ?)", "1", "2"),
+        /USING (COVERING )?INDEX jobs_transaction_lower/,
+      );
+      const ofPackages = planOf(
+        `SELECT 1 FROM packages WHERE ${ofTransaction("?", "?")}`,
+        "1",
+        "2",
+        "1",
+        "2",
+      );
+      assert.match(
+        ofPackages,
+        /USING (COVERING )?INDEX packages_transaction .*USING INDEX packages_transaction_lower/,
+      );
       database.close();
     }));
 });

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import type { SqlValue } from "../../src/database/database.ts";
+import { type SqlValue, type Statement, fromPackagesWithTriples } from "../../src/database/database.ts";
 import { type Query, listDevices, searchIndex, suggestTexts } from "../../src/evidence/search.ts";
-import { searchWords } from "../../src/rules/search-words.ts";
+import { searchWords, timeMarks, tripleOfMark } from "../../src/rules/search-words.ts";
 import type { Manifest } from "../../src/vault/packages/manifest.ts";
 import { PackageIndex, indexPackage } from "../../src/vault/packages/package-index.ts";
 import { describeDatabases } from "../database/databases.ts";
+import { noting } from "../database/plans.ts";
 import type { TestDatabase } from "../database/support.ts";
 
 function manifestOf(job: string, more: Partial<Manifest> = {}): Manifest {
@@ -99,6 +100,24 @@ describeDatabases("the index of a store's packages", (open) => {
     for (const by of ["reference", "barcode", "text"] as const) {
       assert.equal((await search(by, long, 9)).length, 1, by);
     }
+  });
+
+  it("finds a package by a reference of a thousand words, in an archive of any size", async () => {
+    const words = Array.from({ length: 1_050 }, (_, n) => String.fromCodePoint(0x4e00 + n)).join(" ");
+    const { references } = manifestOf("a");
+    await add("a", { references: { ...references, transactionReference: words } });
+    const look = async (): Promise<void> => {
+      for (const by of ["reference", "text"] as const) {
+        assert.deepEqual(
+          (await search(by, `${words} ${by === "text" ? words : ""}`, 9)).map(({ id }) => id),
+          ["a"],
+          by,
+        );
+      }
+    };
+    await look();
+    await addMany(1_500, () => ({ archived_at: "2026-11-23T09:00:00.000Z", words: "other" }));
+    await look();
   });
 
   it("gives no more than it is asked for", async () => {
@@ -202,6 +221,45 @@ describeDatabases("the index of a store's packages", (open) => {
     });
   }
 
+  it("finds what is rare of a device, a kind of work or a short time among very many with the same text", async () => {
+    const place = (n: number): number => (n * 7_919) % 9_000;
+    await addMany(9_000, (n) => ({
+      archived_at: hour(place(n)),
+      words: place(n) < 4_000 ? "old" : "new",
+      device: place(n) % 1_000 === 1 ? "rare" : "usual",
+      work: place(n) % 2_000 === 1 ? "inspection" : null,
+    }));
+    const period = { from: hour(1_000), to: hour(3_001) };
+    const all = Array.from({ length: 9_000 }, (_, n) => n).toReversed();
+    const isRare = (n: number): boolean => n % 1_000 === 1;
+    const isInspected = (n: number): boolean => n % 2_000 === 1;
+    for (const [value, filter, isFound] of [
+      ["new", { device: "rare" }, (n: number) => n >= 4_000 && isRare(n)],
+      ["old", { work: "inspection" }, (n: number) => n < 4_000 && isInspected(n)],
+      ["old", { work: "packing", device: "rare" }, (n: number) => n < 4_000 && isRare(n) && !isInspected(n)],
+      ["old", { device: "rare", work: "inspection", period }, (n: number) => n === 2_001],
+      ["old", { device: "usual", period }, (n: number) => n >= 1_000 && n < 3_001 && !isRare(n)],
+      ["new", { period }, () => false],
+    ] as const) {
+      const given: Statement[] = [];
+      const found = await searchIndex(noting(test.database, given), { by: "text", value }, 24, filter);
+      const text = JSON.stringify({ value, filter });
+      assert.deepEqual(
+        found.map(({ archivedAt }) => archivedAt),
+        all.filter(isFound).map(hour).slice(0, 24),
+        text,
+      );
+      // The index of the text would have half of all packages.
+      const ofText = given.filter(({ sql }) => sql.includes(fromPackagesWithTriples));
+      const months = ["2023-12", "2024-01", "2024-02", "2024-03"].flatMap(timeMarks).map(tripleOfMark);
+      assert.deepEqual(
+        ofText.filter(({ values = [] }) => !months.some((month) => String(values[0]).includes(month))),
+        [],
+        text,
+      );
+    }
+  });
+
   it("finds first what has exactly the words of a text", async () => {
     const { references } = manifestOf("a");
     const named = (transactionReference: string) => ({ references: { ...references, transactionReference } });
@@ -242,6 +300,30 @@ describeDatabases("the index of a store's packages", (open) => {
       }
     });
   }
+
+  it("finds what has accents without them, and the other way round only where nothing has them", async () => {
+    const { references } = manifestOf("a");
+    const named = (transactionReference: string) => ({ references: { ...references, transactionReference } });
+    await add("a", named("ZOË-1"));
+    await add("bb", named("zoe-2"));
+    await add("ccc", named("Łódź Ørsted Nandu 北海道が"));
+    const found = async (by: "reference" | "text", text: string) =>
+      (await search(by, text, 9)).map(({ id }) => id).toSorted();
+    for (const [typed, ids] of [
+      ["zoe", ["a", "bb"]],
+      ["Zoë", ["a"]],
+      ["zoë-2", ["bb"]],
+      ["lodz orsted", ["ccc"]],
+      ["łodz", ["ccc"]],
+      ["ñandú", ["ccc"]],
+      ["北海道が", ["ccc"]],
+      ["北海道か", []],
+    ] as const) {
+      assert.deepEqual(await found("text", typed), ids, typed);
+    }
+    // Whoever holds or exports by a reference means this one.
+    assert.deepEqual([await found("reference", "zoe-1"), await found("reference", "zoë-1")], [[], ["a"]]);
+  });
 
   it("finds only what a filter leaves", async () => {
     const film = {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { Finding, VerifyArchiveOptions, VerifyReport } from "../../src/model/archive-reports.ts";
-import { verifyArchive } from "../../src/vault/commands.ts";
+import { verifyArchive } from "../../src/vault/upkeep/upkeep.ts";
 import { withFolder } from "../media/support.ts";
 import { databaseOf } from "./store.ts";
 import { intentOf, openArchive, pictureOf, until } from "./support.ts";

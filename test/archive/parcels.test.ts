@@ -54,7 +54,7 @@ describe("archive: one parcel, one package", () => {
         cloud: () => cloud ?? assert.fail("no cloud"),
         device: () => device ?? assert.fail("no device"),
       });
-      const { database, arrivals, release } = await store.lease();
+      const { database, arrivals, release } = await store.connect();
       const inbox = new Inbox(database, { nodeId: "records", runId: "run", arrivals });
       try {
         await body(opened, root, async (id) => void (await inbox.add(received(id, 0).record, 0)));
@@ -127,9 +127,18 @@ describe("archive: one parcel, one package", () => {
     it("asks the cloud nothing where nothing of it is wanted, or none is chosen", async () => {
       const cloud = new ScriptedCloud(image);
       await archiving({ cloud }, async (opened) => {
-        for (const more of [{ media: "none" }, { origin: null, ...recordingOf("own") }] as const) {
-          const { manifest } = await archive(opened, intentOf("1", { measurement: "{}\n", ...more }));
-          assert.deepEqual([manifest.complete, manifest.items], [true, []]);
+        const video = { origin: null, waitMs: 600_000, ...recordingOf("own") };
+        for (const [more, isComplete] of [
+          [{ media: "none" }, true],
+          [{ origin: null }, true],
+          [{ ...video, media: "none" }, true],
+          [video, false],
+        ] as const) {
+          const { manifest, complete } = await archive(
+            opened,
+            intentOf("1", { measurement: "{}\n", ...more }),
+          );
+          assert.deepEqual([complete, manifest.items], [isComplete, []]);
         }
         assert.equal(cloud.lists, 0);
       });
@@ -214,7 +223,7 @@ describe("archive: one parcel, one package", () => {
           device: () => new ScriptedDevice("annotated", "color"),
         };
         const intent = localOf({ origin: "https://cloud.example", waitMs: 60_000 });
-        const { database, arrivals, release } = await store.lease();
+        const { database, arrivals, release } = await store.connect();
         const inbox = new Inbox(database, { nodeId: "records", runId: "run", arrivals });
         const first = await openArchive(root, undefined, more);
         const begun = await first.runner.submit(intent);

@@ -59,8 +59,8 @@ describe("archive: what an archive reads of an embedded database when it is open
       const given: Statement[] = [];
       const databases = newDatabases();
       const open: typeof databases.open = async (location) => {
-        const lease = await databases.open(location);
-        return { ...lease, database: noting(lease.database, given) };
+        const connection = await databases.open(location);
+        return { ...connection, database: noting(connection.database, given) };
       };
       await (await openArchive(root, undefined, { store: storeIn(root, { open }) })).close();
       const { database, release } = await databases.open({ kind: "file", file: databaseOf(root) });

@@ -3,7 +3,7 @@ import { mkdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { SharedDatabaseOptions } from "../../src/database/store-databases.ts";
 import type { NotIndexed } from "../../src/model/archive-reports.ts";
-import { pruneArchive, rebuildIndex } from "../../src/vault/commands.ts";
+import { pruneArchive, rebuildIndex } from "../../src/vault/upkeep/upkeep.ts";
 import { databaseNameIn, emptyPostgresOptions } from "../database/databases.ts";
 import { rowsIn } from "../support/rows.ts";
 import { sharedPostgres } from "../support/shared-postgres.ts";

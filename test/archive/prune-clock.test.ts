@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
-import { pruneArchive } from "../../src/vault/commands.ts";
+import { isDimensionerError } from "../../src/errors/dimensioner-error.ts";
+import { pruneArchive } from "../../src/vault/upkeep/upkeep.ts";
 import { withFolder } from "../media/support.ts";
 import { changeDatabase, fillArchive } from "./packages.ts";
+import { forgeLog } from "./forger.ts";
 import { bundleVerb, runChild, type Script } from "./processes.ts";
 import { databaseOf } from "./store.ts";
 import { readPackages } from "./support.ts";
@@ -42,6 +44,73 @@ describe("archive: deleting packages with a clock that may be wrong", () => {
       const insisted = await run(root, 5 * 365, "--despite-clock");
       assert.equal(insisted.code, 0, insisted.stderr);
       assert.equal(await count(root), 0);
+    }));
+
+  it("deletes nothing for space that an age would spare, with a clock that is years ahead", () =>
+    withFolder(async (root) => {
+      await fillArchive(root, ["m0", "m1", "m2"]);
+      const forSpace = ["--use-at-most", "0.001kB"];
+      const refused = await run(root, 5 * 365, ...forSpace);
+      assert.deepEqual([refused.code, await count(root)], [2, 3]);
+      assert.match(refused.stderr, /Nothing was deleted: the clock of this computer says 20\d\d/);
+      // Where nothing has to be deleted, no clock is asked.
+      assert.equal((await run(root, 5 * 365, "--use-at-most", "1TB")).code, 0);
+      const insisted = await run(root, 5 * 365, ...forSpace, "--despite-clock");
+      assert.deepEqual([insisted.code, await count(root)], [1, 2], insisted.stderr);
+      // Without an age, the oldest one goes, whatever the time is.
+      const ahead = ["--import", shiftedBy(5 * 365), ...[prune].flat()] as const;
+      await runChild(ahead, [root, "--database", databaseOf(root), ...forSpace]);
+      assert.equal(await count(root), 1);
+    }));
+
+  it("deletes nothing where the server of the database has another day", () =>
+    withFolder(async (root) => {
+      await fillArchive(root, ["m0", "m1", "m2"]);
+      const file = databaseOf(root);
+      // The newest package may be of a clock that was ahead as well: only the database tells it.
+      const ahead = new Date(Date.now() + 5 * 365 * 86_400_000).toISOString();
+      changeDatabase(
+        file,
+        `UPDATE packages SET archived_at = '${ahead}' WHERE package_id = (SELECT max(package_id) FROM packages)`,
+      );
+      const refused = await run(root, 5 * 365);
+      assert.equal(refused.code, 2);
+      assert.match(refused.stderr, /Nothing was deleted: .* and that of the database 20\d\d/);
+      assert.equal(await count(root), 3);
+      assert.equal((await run(root, 5 * 365, "--despite-clock")).code, 0);
+    }));
+
+  it("deletes nothing where the clock was put ahead of that of the devices, though packages were archived since", () =>
+    withFolder(async (root) => {
+      await fillArchive(
+        root,
+        Array.from({ length: 25 }, (_, n) => `m${n}`),
+      );
+      const database = databaseOf(root);
+      const daysAgo = (days: number): string => new Date(Date.now() - days * 86_400_000).toISOString();
+      const newest = "indexed_order > (SELECT max(indexed_order) - 3 FROM packages)";
+      // Ten are of 60 days before the clock was put 40 days ahead, the last three of afterwards.
+      changeDatabase(
+        database,
+        `UPDATE packages SET archived_at = '${daysAgo(40)}', measured_at = '${daysAgo(40)}';
+        UPDATE packages SET archived_at = '${daysAgo(100)}', measured_at = '${daysAgo(100)}' WHERE indexed_order <= 10;
+        UPDATE packages SET archived_at = '${daysAgo(0)}' WHERE ${newest}`,
+      );
+      const options = { before: new Date(daysAgo(90)), database };
+      await assert.rejects(pruneArchive(root, options), (error) => {
+        assert.ok(isDimensionerError(error) && error.sentence === "pruneClock", String(error));
+        assert.ok(
+          error.message.includes(`the newest package is of ${daysAgo(40).slice(0, 10)}`),
+          error.message,
+        );
+        return true;
+      });
+      assert.equal(await count(root), 25);
+      // Devices whose clocks have always been behind are no witnesses.
+      changeDatabase(database, `UPDATE packages SET measured_at = '${daysAgo(400)}'`);
+      assert.equal((await pruneArchive(root, { ...options, dryRun: true })).deleted, 10);
+      changeDatabase(database, `UPDATE packages SET measured_at = archived_at`);
+      assert.equal((await pruneArchive(root, options)).deleted, 10);
     }));
 
   it("deletes nothing if nearly all packages are due at once", () =>
@@ -85,6 +154,34 @@ describe("archive: deleting packages with a clock that may be wrong", () => {
       assert.deepEqual(
         [...(await readPackages(root)).values()].map(({ transactionId }) => transactionId).sort(),
         ["m0", "m2"],
+      );
+    }));
+
+  it("counts the age of what was archived with a clock that was behind from the lines of the log before it", () =>
+    withFolder(async (root) => {
+      const paths = await fillArchive(root, ["m0", "m1", "m2", "m3", "m4"]);
+      const database = databaseOf(root);
+      // As after a power cut, until the network was there: no device has told the time.
+      const then = new Date(Date.now() - 400 * 86_400_000).toISOString();
+      const behind = new Set(paths.slice(3));
+      await forgeLog(root, (events) =>
+        events.map((event) =>
+          event.what === "archived" && behind.has(event.path)
+            ? { ...event, at: then, archived: then }
+            : event,
+        ),
+      );
+      changeDatabase(
+        database,
+        `UPDATE packages SET archived_at = '${then}', measured_at = NULL WHERE transaction_id IN ('m3', 'm4')`,
+      );
+      const before = new Date(Date.now() - 86_400_000);
+      assert.equal((await pruneArchive(root, { before, database })).deleted, 0);
+      const { deleted } = await pruneArchive(root, { useAtMost: 1, database });
+      assert.deepEqual(
+        [deleted, [...(await readPackages(root)).values()].map(({ transactionId }) => transactionId).sort()],
+        [1, ["m1", "m2", "m3", "m4"]],
+        "the oldest one goes first",
       );
     }));
 });

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { ToolThread } from "../../src/database/tool-database.ts";
 import type { PrunedSpace } from "../../src/model/archive-reports.ts";
 import { plainDisk } from "../../src/vault/archive-disk.ts";
-import { pruneArchive, rebuildIndex } from "../../src/vault/commands.ts";
-import { openPlace } from "../../src/vault/open-place.ts";
-import { Pruning } from "../../src/vault/prune.ts";
-import type { SpaceRule } from "../../src/vault/prune-space.ts";
+import { pruneArchive, rebuildIndex } from "../../src/vault/upkeep/upkeep.ts";
+import { openScope } from "../../src/vault/open-vault.ts";
+import { Pruning } from "../../src/vault/upkeep/prune.ts";
+import type { SpaceRule } from "../../src/vault/upkeep/prune-space.ts";
 import { rejectsWith, withFolder } from "../media/support.ts";
 import { useCredentials } from "../support/s3-servers.ts";
 import {
@@ -57,15 +57,15 @@ async function prune(
     const freeBytes = left.length > 1 ? (left.shift() ?? 0) : (left[0] ?? 0);
     return { ...(await statfs(root)), bsize: 1, blocks: totalBytes, bavail: freeBytes };
   };
-  const place = await openPlace(root, { disk: { ...plainDisk, statfs: answer as typeof statfs } });
+  const scope = await openScope(root, { disk: { ...plainDisk, statfs: answer as typeof statfs } });
   const thread = new ToolThread();
   const space = { keepFree: undefined, useAtMost: undefined, ...rule };
-  const pruning = new Pruning(place, { before, space, database, thread, isDryRun });
+  const pruning = new Pruning(scope, { before, space, database, thread, isDryRun });
   const said: string[] = [];
   for await (const { what, path } of pruning.run()) {
     said.push(`${what} ${path}`);
   }
-  await Promise.all([thread.close(), place.close()]);
+  await Promise.all([thread.close(), scope.close()]);
   return { said, space: pruning.space() ?? assert.fail("no rule") };
 }
 
@@ -182,7 +182,7 @@ describe("archive: pruning by space from several stores and on the command line"
       await fillArchive(root, small);
       const { said, space } = await prune(root, databaseOf(root), { keepFree: enough }, { free: [1e9] });
       assert.deepEqual(said, ["deleted 2026-11-02/ORDER-1-large"], "two would be a tenth");
-      assert.match(space.problem ?? "", /and the disk has gained 0 byte: snapshots or other programs/);
+      assert.match(space.problem ?? "", /and the disk has gained 0 bytes: snapshots or other programs/);
     }));
 
   it("deletes the oldest packages first, of whichever store", () =>

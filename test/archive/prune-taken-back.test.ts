@@ -5,11 +5,11 @@ import { lockLog } from "../../src/database/database.ts";
 import { ToolThread } from "../../src/database/tool-database.ts";
 import { holdPackages } from "../../src/library/archive.ts";
 import { type ArchiveDisk, plainDisk } from "../../src/vault/archive-disk.ts";
-import { FolderFiles } from "../../src/vault/files/folder-files.ts";
+import { FolderVault } from "../../src/vault/folder/folder-vault.ts";
 import { type LogEvent, entryOf } from "../../src/vault/log/events.ts";
 import { publishLog } from "../../src/vault/log/open-log.ts";
-import { openPlace } from "../../src/vault/open-place.ts";
-import { Pruning } from "../../src/vault/prune.ts";
+import { openScope } from "../../src/vault/open-vault.ts";
+import { Pruning } from "../../src/vault/upkeep/prune.ts";
 import { systemError, watchedDisk } from "../media/support.ts";
 import { useCredentials } from "../support/s3-servers.ts";
 import { type BucketStub, startStub } from "../support/s3-stub.ts";
@@ -23,13 +23,13 @@ const claim = { by: "transactionId", person: "Anna", reason: "claim 7" } as cons
 
 /** What became of each package. */
 async function pruneWith(disk: ArchiveDisk, folder: string): Promise<string[]> {
-  const place = await openPlace(folder, { disk });
+  const scope = await openScope(folder, { disk });
   const said: string[] = [];
   const thread = new ToolThread();
   const database = databaseOf(folder);
   try {
     const options = { before: new Date(Date.now() + 1_000), database, thread, isDryRun: false };
-    for await (const { what, path } of new Pruning(place, options).run()) {
+    for await (const { what, path } of new Pruning(scope, options).run()) {
       said.push(`${what} ${path}`);
     }
   } finally {
@@ -47,8 +47,8 @@ function deletionsOf(events: readonly LogEvent[], path: string): string[] {
 
 /** What a run does before it is killed. */
 async function noteDeletion(root: string, file: string, path: string): Promise<void> {
-  const lease = await storeIn(root, newDatabases(), file).lease();
-  const { database, log, release } = lease;
+  const connection = await storeIn(root, newDatabases(), file).connect();
+  const { database, log, release } = connection;
   const [[row] = []] = await database.transaction([
     { sql: "SELECT package_id, manifest_sha256 FROM packages WHERE location = ?", values: [path] },
   ]);
@@ -56,7 +56,7 @@ async function noteDeletion(root: string, file: string, path: string): Promise<v
   const sha256 = String(row?.["manifest_sha256"]);
   const event = { what: "pruned", at, package: id, path, sha256, transactionId: "m0", before: at } as const;
   await database.transaction([lockLog, ...log.append(entryOf(event))]);
-  await publishLog({ table: log, files: new FolderFiles(root, plainDisk) });
+  await publishLog({ table: log, vault: new FolderVault(root, plainDisk) });
   await release();
 }
 
@@ -184,7 +184,7 @@ describe("archive: packages of a bucket whose deletion did not happen", () => {
     const left = await pruneUntilNotedTogether(refused);
     assert.equal(left.length, 2);
     const path = left[0]?.slice(0, -"/manifest.json".length) ?? "";
-    assert.deepEqual(deletionsOf(await loggedIn(archive.files), path), ["pruned", "kept"]);
+    assert.deepEqual(deletionsOf(await loggedIn(archive.vault), path), ["pruned", "kept"]);
     await expectLossNoticed(path);
   });
 

@@ -5,11 +5,11 @@ import { DatabaseSync } from "node:sqlite";
 import type { PruneArchiveOptions, PruneReport, PrunedPackage } from "../../src/model/archive-reports.ts";
 import { timeBefore } from "../../src/rules/periods.ts";
 import { plainDisk } from "../../src/vault/archive-disk.ts";
-import { pruneArchive } from "../../src/vault/commands.ts";
-import { FolderFiles } from "../../src/vault/files/folder-files.ts";
+import { pruneArchive } from "../../src/vault/upkeep/upkeep.ts";
+import { FolderVault } from "../../src/vault/folder/folder-vault.ts";
 import { ToolThread } from "../../src/database/tool-database.ts";
-import { openPlace } from "../../src/vault/open-place.ts";
-import { Pruning } from "../../src/vault/prune.ts";
+import { openScope } from "../../src/vault/open-vault.ts";
+import { Pruning } from "../../src/vault/upkeep/prune.ts";
 import { rejectsWith, watchedDisk, withFolder } from "../media/support.ts";
 import { rowsIn } from "../support/rows.ts";
 import { readLogged } from "./logged.ts";
@@ -98,14 +98,14 @@ describe("archive: dimensioner prune", () => {
           opened.push(String(path));
         }
       });
-      const place = await openPlace(root, { disk });
+      const scope = await openScope(root, { disk });
       const thread = new ToolThread();
       const options = { before: new Date(String(archived[1]?.["at"])), database: databaseOf(root), thread };
       const said: string[] = [];
-      for await (const { what, path } of new Pruning(place, { ...options, isDryRun: false }).run()) {
+      for await (const { what, path } of new Pruning(scope, { ...options, isDryRun: false }).run()) {
         said.push(`${what} ${path}`);
       }
-      await Promise.all([thread.close(), place.close()]);
+      await Promise.all([thread.close(), scope.close()]);
       assert.deepEqual(said, [`deleted ${first}`]);
       const others = opened.filter((path) => /ORDER-1-[bcd]/.test(path));
       assert.deepEqual(others, [], "no other package was looked at");
@@ -175,7 +175,7 @@ describe("archive: dimensioner prune", () => {
           await act(...given);
         },
       };
-      assert.equal(await new FolderFiles(root, disk).removePackage(join(root, path), root), false);
+      assert.equal(await new FolderVault(root, disk).removePackage(join(root, path), root), false);
       assert.deepEqual((await readdir(join(root, path))).toSorted(), [...names, "hold"].toSorted());
       assert.deepEqual(await findingsIn(root), []);
     });
@@ -232,7 +232,7 @@ describe("archive: dimensioner prune", () => {
         const root = join(folder, "packages");
         await mkdir(root);
         const store = storeIn(root);
-        const lease = await store.lease();
+        const connection = await store.connect();
         const [path = ""] = await fill(root, ["a", "b", "c"], () => ({}), { store });
         await cp(join(root, path), join(folder, "backup"), { recursive: true });
         const earlier = await prune(join(root, path), { database: databaseOf(root) });
@@ -241,7 +241,7 @@ describe("archive: dimensioner prune", () => {
         const { report } = await prune(root);
         assert.deepEqual([report.deleted, report.held], [1, 1]);
         assert.deepEqual(listed(root), ["c"]);
-        await lease.release();
+        await connection.release();
         assert.deepEqual((await verify(root)).said, []);
         // Brought back from a backup, which the index does not know.
         await rename(join(folder, "backup"), join(root, path));
@@ -316,7 +316,7 @@ describe("archive: dimensioner prune", () => {
       const young = await runChild(script, [root, "--older-than", "90d", "--database", databaseOf(root)]);
       assert.deepEqual(
         [young.code, young.stdout],
-        [0, "0 packages deleted (0 byte); 0 on hold, 0 kept, 0 failed\n"],
+        [0, "0 packages deleted (0 bytes); 0 on hold, 0 kept, 0 failed\n"],
       );
       assert.equal((await readdir(join(root, "2026-11-02"))).length, 1);
     });

@@ -39,7 +39,7 @@ describe("archive: packages that were deleted by age by a run that was killed be
       runInThread(
         {
           action: "verify",
-          files: { kind: "folder", path: root },
+          vault: { kind: "folder", path: root },
           database: { kind: "file", file: database },
           packages,
           roots: "",

@@ -19,7 +19,7 @@ import {
 import { basename, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { NotIndexed, RebuildIndexOptions, RebuildReport } from "../../src/model/archive-reports.ts";
-import { pruneArchive, rebuildIndex } from "../../src/vault/commands.ts";
+import { pruneArchive, rebuildIndex } from "../../src/vault/upkeep/upkeep.ts";
 import { entryOf } from "../../src/vault/log/events.ts";
 import { type Manifest, writeManifest } from "../../src/vault/packages/manifest.ts";
 import { withFolder } from "../media/support.ts";
@@ -88,6 +88,8 @@ describe("archive: dimensioner rebuild", () => {
       await withArchive(async (root, file) => {
         const before = rows(file);
         await lose(file);
+        // As a Mac leaves it in each folder that it has shown.
+        await writeFile(join(root, ".dimensioner-archive", "log", ".DS_Store"), "");
         const damaged = await readFile(file).catch(() => null);
         const { report, notIndexed } = await rebuild(root);
         assert.deepEqual([report.database, report.packages, notIndexed], ["made", 3, []]);
@@ -434,9 +436,9 @@ describe("archive: dimensioner rebuild", () => {
 
   it("refuses a database that is in use, of another folder, newer, or of something else, and changes nothing", async () => {
     await withArchive(async (root, file) => {
-      const lease = await storeIn(root).lease();
+      const connection = await storeIn(root).connect();
       await assert.rejects(rebuild(root), { code: "ERR_STORE", sentence: "storeInUse" });
-      await lease.release();
+      await connection.release();
       const whole = await readFile(file);
       const refusals = [
         ["UPDATE store SET folder = '/srv/elsewhere'", "storeOtherFolder"],
@@ -474,7 +476,7 @@ describe("archive: dimensioner rebuild", () => {
       const list = async (): Promise<string[]> => (await readdir(join(file, ".."))).sort();
       await assert.rejects(rebuild(join(root, "gone"), file), { code: "ERR_FILE" });
       await storeIn(root)
-        .lease()
+        .connect()
         .then(
           ({ release }) => release(),
           () => undefined,
@@ -589,7 +591,7 @@ describe("archive: dimensioner rebuild", () => {
       assert.deepEqual([made.code, made.stderr], [0, ""]);
       assert.match(made.stdout, /was damaged, and is now \S+\.damaged-\d{8}T\d{6}Z\n/);
       assert.match(made.stdout, /only the lost database knew which jobs were open/);
-      assert.match(made.stdout, /store\.sqlite: a new database lists 3 packages \(\d+ byte\) of \S+\n$/);
+      assert.match(made.stdout, /store\.sqlite: a new database lists 3 packages \(\d+ bytes\) of \S+\n$/);
       await writeFile(join(root, archive.paths[0] ?? "", "manifest.json"), "{}");
       const completed = await runChild(script, [root, "--database", file, "--json"]);
       assert.equal(completed.code, 1);

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promi
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { inflateSync } from "node:zlib";
 import type { Page } from "playwright-core";
 import { exportPackages } from "../../src/index.ts";
 import { faultsOfPage } from "../simulator/browser-page.ts";
@@ -32,9 +33,10 @@ async function archiveParcels(root: string): Promise<void> {
     description,
     filename: name,
   });
+  const color = await medium("cube.color.jpg", "ColorImageJpeg");
   const media = [
     await medium("cube.annotated.jpg", "AnnotatedColorImageJpeg"),
-    await medium("cube.color.jpg", "ColorImageJpeg"),
+    color,
     await medium("cube.mp4", "ColorVideoMp4"),
   ];
   const long = `<b>${"x".repeat(10_000)}`;
@@ -54,7 +56,66 @@ async function archiveParcels(root: string): Promise<void> {
     await submission.end();
     submission.messageSent();
   }
+  const many = intentOf("3", { origin: null, raw: "{}", measurement: null });
+  const submission = await runner.submitMedia(
+    { ...many, folder: ["3"] },
+    [
+      ...Array.from({ length: 10 }, (_, index) => ({
+        ...color,
+        content: withComment(color.content, index),
+        filename: `${index}.jpg`,
+      })),
+      { ...color, content: tallPicture(), contentType: "image/bmp", filename: "tall.bmp" },
+    ],
+    null,
+  );
+  await submission.end();
+  submission.messageSent();
   await close();
+}
+
+/** The same JPEG in other bytes. */
+function withComment(jpeg: Buffer, comment: number): Buffer {
+  return Buffer.concat([jpeg.subarray(0, 2), Buffer.of(0xff, 0xfe, 0, 3, comment), jpeg.subarray(2)]);
+}
+
+/** A BMP that is twenty times as high as it is wide. */
+function tallPicture(): Buffer {
+  const [width, height, headBytes] = [16, 320, 54];
+  const bytes = headBytes + width * height * 3;
+  const content = Buffer.alloc(bytes, 0x80);
+  content.fill(0, 0, headBytes);
+  content.write("BM", 0, "latin1");
+  content.writeUInt32LE(bytes, 2);
+  content.writeUInt32LE(headBytes, 10);
+  content.writeUInt32LE(40, 14);
+  content.writeInt32LE(width, 18);
+  content.writeInt32LE(height, 22);
+  content.writeUInt16LE(1, 26);
+  content.writeUInt16LE(24, 28);
+  return content;
+}
+
+/** How often pictures are drawn on all pages of a PDF: one that is cut by the end of a page is drawn on two of them. */
+function drawnPictures(paper: Buffer): number {
+  const text = paper.toString("latin1");
+  const images = new Set(
+    text
+      .split("endobj")
+      .filter((one) => /\/Subtype\s*\/Image/.test(one))
+      .map((one) => `X${/(\d+) 0 obj\b/.exec(one)?.[1]}`),
+  );
+  let drawn = 0;
+  for (const { index, 0: head } of text.matchAll(/\/FlateDecode[^]{0,60}?>>\s*stream\r?\n/g)) {
+    const end = text.indexOf("endstream", index);
+    try {
+      const content = inflateSync(paper.subarray(index + head.length, end)).toString("latin1");
+      drawn += [...content.matchAll(/\/(X\d+) Do\b/g)].filter(([, name = ""]) => images.has(name)).length;
+    } catch {
+      // A picture or a font.
+    }
+  }
+  return drawn;
 }
 
 describe("the evidence report in a browser", () => {
@@ -67,7 +128,8 @@ describe("the evidence report in a browser", () => {
     await mkdir(root);
     await mkdir(to);
     await archiveParcels(root);
-    const options = { database: databaseOf(root), by: "all", to: folder } as const;
+    const heading = { name: "Nord", address: "Kai 4", logo: join(pictures, "cube.label.png") };
+    const options = { database: databaseOf(root), by: "all", to: folder, heading, claim: "C-1" } as const;
     for (const language of ["en-US", "de", "ja"] as const) {
       const { path } = await exportPackages(root, { ...options, language });
       for (const { name, content } of await readZip(path)) {
@@ -143,7 +205,17 @@ describe("the evidence report in a browser", () => {
       for (const format of ["A4", "Letter"]) {
         const paper = (await page.pdf({ format })).toString("latin1");
         const count = paper.match(/\/Type\s*\/Page\b/g)?.length ?? 0;
-        assert.ok(count >= 1 && count <= 3, `${format}: ${count} pages`);
+        assert.ok(count >= 1 && count <= 5, `${format}: ${count} pages`);
+      }
+    }));
+
+  it("prints no picture on two pages, nor the logo", () =>
+    withPage(async (page) => {
+      await page.goto(pathToFileURL(pages[0] ?? "").href);
+      const images = await page.evaluate<number>("document.images.length");
+      assert.equal(images, 2 + 2 + 11 + 1);
+      for (const format of ["A4", "Letter"]) {
+        assert.equal(drawnPictures(await page.pdf({ format })), images, format);
       }
     }));
 

@@ -30,8 +30,8 @@ describe("archive: a database that fails while a package in a folder is noted, a
       const failing = { next: async () => undefined };
       let failures = 1;
       const open: StoreDatabases["open"] = async (location) => {
-        const lease = await databases.open(location);
-        const { database } = lease;
+        const connection = await databases.open(location);
+        const { database } = connection;
         const transaction: Database["transaction"] = async (statements) => {
           const isNote = statements.some(
             ({ sql, values = [] }) => isMove(sql) && values.includes("archived"),
@@ -44,7 +44,7 @@ describe("archive: a database that fails while a package in a folder is noted, a
           }
           return await database.transaction(statements);
         };
-        return { ...lease, database: { close: () => database.close(), transaction } };
+        return { ...connection, database: { close: () => database.close(), transaction } };
       };
       const cloud = new ScriptedCloud({ id: "AnnotatedImage", type: "image/jpeg" });
       const sources = { store: storeIn(root, { open }), cloud: () => cloud };

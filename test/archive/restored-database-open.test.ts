@@ -76,8 +76,15 @@ for (const kind of storeKinds) {
 
     /** The media of a job that are aside, on the disk or in the bucket. */
     async function keptAside({ archive, place }: Given, job: string): Promise<Buffer[]> {
-      const aside = archive.work.asidePath(job);
-      const entries = await readdir(aside, { recursive: true, withFileTypes: true }).catch(() => []);
+      const { vault: where } = place;
+      const withPackages =
+        where.kind === "folder" ? [join(where.path, ".dimensioner-archive", "aside", job)] : [];
+      const folders = await Promise.all(
+        [archive.work.asidePath(job), ...withPackages].map((folder) =>
+          readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []),
+        ),
+      );
+      const entries = folders.flat();
       const files = entries.filter((entry) => entry.isFile());
       const onDisk = await Promise.all(files.map(({ parentPath, name }) => readFile(join(parentPath, name))));
       const inBucket = [...(place.stub?.objects ?? [])].filter(([key]) => key.includes("/aside/"));

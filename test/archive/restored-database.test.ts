@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { rebuildIndex, verifyArchive } from "../../src/vault/commands.ts";
-import { openBucketFiles } from "../../src/vault/files/open-files.ts";
+import { rebuildIndex, verifyArchive } from "../../src/vault/upkeep/upkeep.ts";
+import { openBucketVault } from "../../src/vault/open-vault.ts";
 import { useCredentials } from "../support/s3-servers.ts";
 import { stagedIn } from "./bucket-objects.ts";
 import { ScriptedCloud } from "./scripted-sources.ts";
@@ -54,7 +54,7 @@ for (const kind of storeKinds) {
         const path = await archive(opened, cloud, () => dump(first));
         await opened.close();
         await restore(first);
-        assert.equal((await rebuildIndex(place.files, { database: place.database })).packages, 1);
+        assert.equal((await rebuildIndex(place.vault, { database: place.database })).packages, 1);
 
         const second = await place.open();
         const again = await openArchive("", undefined, { store: second.store, cloud: () => cloud });
@@ -66,7 +66,7 @@ for (const kind of storeKinds) {
         resumed.messageSent();
         await again.close();
         assert.deepEqual([...(await place.packages()).keys()], [path]);
-        assert.deepEqual((await verifyArchive(place.files, { database: place.database })).verdict, "ok");
+        assert.deepEqual((await verifyArchive(place.vault, { database: place.database })).verdict, "ok");
       });
     }
 
@@ -115,10 +115,10 @@ describe("archive: an older database of packages in a bucket that is restored wh
       assert.equal(staged.length, 1);
       await archive.close();
       await first.query("DELETE FROM jobs");
-      const { files } = place;
-      assert.ok(files.kind === "s3");
-      const opened = await openBucketFiles(files, {});
-      const { database, release } = await first.store.lease();
+      const { vault } = place;
+      assert.ok(vault.kind === "s3");
+      const opened = await openBucketVault(vault, {});
+      const { database, release } = await first.store.connect();
       await tidyBucket(opened, database);
       await release();
       await opened.close();

@@ -110,15 +110,15 @@ describe("archive: many packages of the same name", () => {
         await first.close();
         await rm(join(root, "dock-4", "no-reference (1)"), { recursive: true });
         // As if the process had ended between the package and its row.
-        const lease = await newDatabases().open({ kind: "file", file: databaseOf(root) });
-        await lease.database.transaction([
+        const connection = await newDatabases().open({ kind: "file", file: databaseOf(root) });
+        await connection.database.transaction([
           { sql: "DELETE FROM packages WHERE location = ?", values: [path] },
           {
             sql: "UPDATE jobs SET state = ?, location = NULL, manifest_sha256 = NULL WHERE transaction_id = 'c'",
             values: [state],
           },
         ]);
-        await lease.release();
+        await connection.release();
         const second = await openArchive("", undefined, { store: storeIn(root) });
         const [resumed] = second.runner.resume(isMine);
         assert.equal((await resumed?.end())?.path, path);

@@ -2,17 +2,16 @@
 import { missingMedia } from "../../src/cloud/expected-media.ts";
 import { RecordArrivals } from "../../src/database/inbox.ts";
 import { LogTable } from "../../src/database/log-table.ts";
-import type { DatabaseLease } from "../../src/database/store-databases.ts";
+import type { StoreConnection } from "../../src/database/store-databases.ts";
 import type { Worker } from "../../src/database/worker-lease.ts";
 import { Archive } from "../../src/jobs/archive.ts";
 import { JobRunner, type RunnerOptions } from "../../src/jobs/runner.ts";
 import type { ArchiveDisk } from "../../src/vault/archive-disk.ts";
 import { BucketDisk } from "../../src/vault/bucket/bucket-disk.ts";
-import { BucketFiles } from "../../src/vault/files/bucket-files.ts";
-import "../../src/vault/place/aside-media.ts";
-import { BucketPlace } from "../../src/vault/place/bucket-place.ts";
-import { type OpenedPackages, openPackages } from "../../src/vault/place/open-packages.ts";
-import { StagedMedia } from "../../src/vault/place/staged-media.ts";
+import { BucketVault } from "../../src/vault/bucket/bucket-vault.ts";
+import { BucketCommitter } from "../../src/vault/bucket/bucket-committer.ts";
+import { type OpenedPackages, openPackages } from "../../src/vault/open-packages.ts";
+import { StagedMedia } from "../../src/vault/staged-media.ts";
 import type { Objects } from "../../src/vault/s3/bucket.ts";
 import { withFolder } from "../media/support.ts";
 import { type MemoryObjects, ScheduledBucket } from "./memory-bucket.ts";
@@ -60,6 +59,8 @@ interface ProcessOptions extends Partial<Pick<RunnerOptions, "cloud" | "device" 
   readonly settleMs?: number;
   /** The only process on the database where it is not given. */
   readonly worker?: Worker;
+  /** The folder of this computer for what is not a package yet; without it, that is beside the packages. */
+  readonly workFolder?: string | undefined;
   /** The objects of the bucket of packages; without them, they are in the folder. */
   readonly objects?: MemoryObjects | undefined;
 }
@@ -72,14 +73,18 @@ export async function openScheduled(options: ProcessOptions) {
   const arrivals = new RecordArrivals();
   const { worker = { id: "store", isAlone: true } } = options;
   const log = new LogTable(database, "store", worker.id);
-  const lease = { database, arrivals, worker, log, check: null, release: async () => undefined };
+  const connection = { database, arrivals, worker, log, check: null, release: async () => undefined };
   const disk = scheduledDisk(scheduler, simulated);
   const settle = settleMs === undefined ? {} : { settleMs };
   const packages =
     options.objects === undefined
-      ? await openPackages({ kind: "folder", path: root }, lease, () => disk)
-      : inBucket(new ScheduledBucket(options.objects, scheduler, simulated), root, { disk, ...lease });
-  const { archive } = await Archive.open(packages, lease, { databaseName: "store", ...settle });
+      ? await openPackages(
+          { kind: "folder", path: root, workFolder: options.workFolder },
+          connection,
+          () => disk,
+        )
+      : inBucket(new ScheduledBucket(options.objects, scheduler, simulated), root, { disk, ...connection });
+  const { archive } = await Archive.open(packages, connection, { databaseName: "store", ...settle });
   const runner = new JobRunner(archive, {
     node: "node",
     concurrency: 2,
@@ -97,17 +102,18 @@ export async function openScheduled(options: ProcessOptions) {
 export function inBucket(
   bucket: Objects,
   workFolder: string,
-  { disk, database, worker }: Pick<DatabaseLease, "database" | "worker"> & { readonly disk: ArchiveDisk },
+  { disk, database, worker }: Pick<StoreConnection, "database" | "worker"> & { readonly disk: ArchiveDisk },
 ): OpenedPackages {
-  const files = new BucketFiles(new BucketDisk(bucket), "/");
+  const vault = new BucketVault(new BucketDisk(bucket), "/");
   const { address } = bucket;
   const location = { kind: "s3", address, credentials: null, workFolder, retainDays: 0 } as const;
   return {
     folder: workFolder,
     disk,
-    place: new BucketPlace(files, { location, disk, database, worker }),
+    committer: new BucketCommitter(vault, { location, disk, database, worker }),
     mounted: null,
-    staged: worker.isAlone ? null : new StagedMedia(files, disk),
+    staged: worker.isAlone ? null : new StagedMedia(vault, disk),
+    begin: () => undefined,
     abort: () => undefined,
     close: async () => undefined,
   };

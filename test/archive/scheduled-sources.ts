@@ -16,7 +16,7 @@ export function scheduledCloud(scheduler: Scheduler, simulated?: SimulatedProces
     mediaUrl: null,
   }));
   return {
-    peer: { origin: cloudOrigin, host: "cloud.example", surface: "cloud" },
+    peer: { host: "cloud.example", surface: "cloud" },
     waitForMedia: () => scheduler.schedule("cloud: list", () => ({ items, missing: [] }), simulated),
     media: (_transactionId, contentId) =>
       scheduler.schedule(
@@ -41,7 +41,7 @@ export function scheduledCloud(scheduler: Scheduler, simulated?: SimulatedProces
 /** A device each of whose responses is a step of the scheduler; it has one picture of each measurement. */
 export function scheduledDevice(scheduler: Scheduler, simulated?: SimulatedProcess): DeviceSource {
   return {
-    peer: { origin: "http://dock", host: "dock", surface: "newer-device" },
+    peer: { host: "dock", surface: "newer-device" },
     keepsVideoOf: () => false,
     video: () => assert.fail("no video was asked for"),
     image: (picture) =>

@@ -104,7 +104,7 @@ export class ScriptedDevice implements DeviceSource {
   }
 }
 
-/** What begins as an MP4 does, with a text in it. */
+/** What is whole as an MP4, with a text in it. */
 export function videoOf(text: string): Buffer {
   const box = (type: string, content: Buffer): Buffer => {
     const head = Buffer.alloc(8);
@@ -112,7 +112,8 @@ export function videoOf(text: string): Buffer {
     head.write(type, 4, "latin1");
     return Buffer.concat([head, content]);
   };
-  return Buffer.concat([box("ftyp", Buffer.from("isom\0\0\0\0isom")), box("moov", Buffer.from(text))]);
+  const boxes = { ftyp: "isom\0\0\0\0isom", moov: text, mdat: "" };
+  return Buffer.concat(Object.entries(boxes).map(([type, content]) => box(type, Buffer.from(content))));
 }
 
 function notFound(surface: "cloud" | "newer-device"): DimensionerError {

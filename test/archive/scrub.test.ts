@@ -6,8 +6,8 @@ import type { Database } from "../../src/database/database.ts";
 import { ToolThread } from "../../src/database/tool-database.ts";
 import { VerificationTable } from "../../src/database/verification-table.ts";
 import type { Finding, VerifyReport } from "../../src/model/archive-reports.ts";
-import { pruneArchive, rebuildIndex, verifyArchive } from "../../src/vault/commands.ts";
-import type { FilesLocation } from "../../src/vault/files-location.ts";
+import { pruneArchive, rebuildIndex, verifyArchive } from "../../src/vault/upkeep/upkeep.ts";
+import type { VaultLocation } from "../../src/vault/store.ts";
 import { openForTool } from "../../src/vault/index-reader.ts";
 import { describeDatabases } from "../database/databases.ts";
 import { stepsOf } from "../database/plans.ts";
@@ -40,7 +40,7 @@ interface Ran {
 }
 
 async function scrub(
-  place: string | FilesLocation,
+  place: string | VaultLocation,
   database: string | undefined,
   forMs: number,
 ): Promise<Ran> {
@@ -212,6 +212,19 @@ for (const [kind, openIndex] of Object.entries(indexDatabases)) {
         );
         const changed = await scrub(root, given, forOneMs);
         assert.equal(changed.findings[0]?.kind, "log");
+      }));
+
+    it("names packages that the log names and the index does not list", () =>
+      withArchive(async (root, given) => {
+        const [gone = "", there = ""] = archive.paths;
+        await rm(join(root, gone), { recursive: true });
+        await inDatabase(given, (database) =>
+          database.transaction([{ sql: "DELETE FROM packages WHERE transaction_id IN ('m0', 'm1')" }]),
+        );
+        const { report, said } = await scrub(root, given, forAllMs);
+        assert.deepEqual([report.packages, said], [1, [`missing-package ${gone}`, `unlisted ${there}`]]);
+        await rebuildIndex(root, { database: given });
+        assert.deepEqual((await scrub(root, given, forAllMs)).said, [`missing-package ${gone}`]);
       }));
 
     it("is noted by a whole verification as well, with what it finds", () =>

@@ -2,16 +2,15 @@ import type { Database } from "../../src/database/database.ts";
 import { RecordArrivals } from "../../src/database/inbox.ts";
 import { LogTable } from "../../src/database/log-table.ts";
 import { SharedDatabase, type SharedDatabaseOptions } from "../../src/database/store-databases.ts";
-import type { BucketLocation, FilesLocation } from "../../src/vault/files-location.ts";
 import { readS3Url } from "../../src/vault/s3/bucket-address.ts";
-import { Store } from "../../src/vault/store.ts";
+import { Store, type BucketLocation, type VaultLocation } from "../../src/vault/store.ts";
 
 /**
  * A store with a PostgreSQL database and its packages in a folder or somewhere else, as one of its workers has it open. Whoever uses it closes the database, and the lease
  * ends with it. `seen`: the database as the store sees it.
  */
 export async function openSharedStore(
-  files: FilesLocation | string,
+  vault: VaultLocation | string,
   options: SharedDatabaseOptions,
   seen: (real: Database) => Database = (real) => real,
 ): Promise<{ readonly store: Store; readonly database: SharedDatabase }> {
@@ -19,7 +18,7 @@ export async function openSharedStore(
   const { worker } = database;
   const location = { kind: "postgres", address: options.address } as const;
   const used = seen(database);
-  const lease = {
+  const connection = {
     database: used,
     worker,
     log: new LogTable(used, database.storeId, worker.id),
@@ -29,8 +28,8 @@ export async function openSharedStore(
   };
   return {
     database,
-    store: new Store(location, typeof files === "string" ? { kind: "folder", path: files } : files, {
-      open: async () => lease,
+    store: new Store(location, typeof vault === "string" ? { kind: "folder", path: vault } : vault, {
+      open: async () => connection,
     }),
   };
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { readSize } from "../../src/evidence/search.ts";
-import { indexedSize } from "../../src/vault/packages/indexed-size.ts";
+import { indexedSize } from "../../src/vault/packages/package-index.ts";
 
 describe("archive: sizes that people look for", () => {
   it("are as exact as they are written, with the longest side first", () => {

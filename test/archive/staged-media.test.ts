@@ -9,7 +9,7 @@ import { Archives } from "../../src/jobs/archive.ts";
 import { ArchiveSession } from "../../src/runtime/archive/session.ts";
 import { prefix, stagedIn } from "./bucket-objects.ts";
 import { withPlace, type OpenedStore } from "./store-places.ts";
-import { intentOf, mediumOf, openArchive } from "./support.ts";
+import { intentOf, mediumOf, openArchive, until } from "./support.ts";
 
 type Transaction = Database["transaction"];
 
@@ -18,12 +18,12 @@ function storeAround(
   real: Store,
   around: (begin: string, run: () => ReturnType<Transaction>) => ReturnType<Transaction>,
 ): Store {
-  return new Store(real.location, real.files, {
+  return new Store(real.location, real.vault, {
     open: async () => {
-      const { database, ...lease } = await real.lease();
+      const { database, ...connection } = await real.connect();
       const transaction: Transaction = (statements) =>
         around(statements[0]?.sql ?? "", () => database.transaction(statements));
-      return { ...lease, database: { transaction, close: () => database.close() } };
+      return { ...connection, database: { transaction, close: () => database.close() } };
     },
   });
 }
@@ -60,17 +60,6 @@ describe("archive: media that are staged for a message that is not accepted", ()
     assert.deepEqual(refused, { most: 2, left: [] });
   });
 
-  it("are removed if the bucket takes only some of them", async () => {
-    const refused = await refuse(async (stub) => {
-      const look = stub.fault;
-      stub.fault = (request) => {
-        const isSecond = request.method === "PUT" && stagedIn(stub).length === 1;
-        return isSecond ? { status: 403, code: "AccessDenied" } : look(request);
-      };
-    });
-    assert.deepEqual(refused, { most: 1, left: [] });
-  });
-
   it("stay if another worker has taken over what the database had accepted without an answer", async () => {
     await withPlace({ files: "bucket", database: "PostgreSQL" }, async ({ packages, open }) => {
       const [first, second] = [await open(), await open()];
@@ -105,12 +94,41 @@ describe("archive: media that are staged for a message that is not accepted", ()
   });
 });
 
+describe("archive: media of a message that the bucket does not take", () => {
+  useCredentials();
+
+  it("wait on this computer, and go on when it takes all of them", async () => {
+    await withPlace({ files: "bucket", database: "PostgreSQL" }, async ({ stub, open, packages }) => {
+      assert.ok(stub !== undefined);
+      const { store, query } = await open();
+      const { runner, close } = await openArchive("", undefined, { store });
+      stub.fault = (request) => {
+        const isSecond = request.method === "PUT" && stagedIn(stub).length === 1;
+        return isSecond ? { status: 403, code: "AccessDenied" } : undefined;
+      };
+      const media = [mediumOf("first"), mediumOf("second")];
+      const submission = await runner.submitMedia(intentOf("1", { origin: null }), media, null);
+      await until(() => submission.running?.isUndelivered === true, "it is held up");
+      const pinned = "SELECT slot FROM job_media WHERE spool_id IS NOT NULL";
+      assert.equal((await query(pinned)).length, 2);
+      stub.fault = () => undefined;
+      const { manifest } = await submission.end();
+      assert.equal(manifest.items.length, 2);
+      assert.deepEqual(await query(pinned), []);
+      submission.messageSent();
+      await close();
+      assert.equal((await packages()).size, 1);
+      assert.deepEqual(stagedIn(stub), []);
+    });
+  });
+});
+
 describe("archive: old media in a bucket of jobs that the database does not know", () => {
   useCredentials();
 
   it("are named once by the node, and stay", async () => {
-    await withPlace({ files: "bucket", database: "PostgreSQL" }, async ({ stub, files, open }) => {
-      assert.ok(stub !== undefined && files.kind === "s3");
+    await withPlace({ files: "bucket", database: "PostgreSQL" }, async ({ stub, vault, open }) => {
+      assert.ok(stub !== undefined && vault.kind === "s3");
       const key = `${prefix}/.dimensioner-archive/work/unknown/${"f".repeat(64)}`;
       const storedAt = new Date(Date.now() - 25 * 3_600_000);
       stub.objects.set(key, { body: Buffer.from("x"), headers: {}, storedAt });
@@ -135,7 +153,7 @@ describe("archive: old media in a bucket of jobs that the database does not know
         },
       });
       await session.open();
-      assert.equal(await found, `${files.address.name}/.dimensioner-archive/work`);
+      assert.equal(await found, `${vault.address.name}/.dimensioner-archive/work`);
       const { archive, release } = await archives.open(store);
       assert.equal(archive.takeUnknownMedia(), null);
       await release();

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { readPostgresUrl } from "../../src/database/postgres-address.ts";
-import type { FilesLocation } from "../../src/vault/files-location.ts";
-import { readStoreFile, storeFileOf } from "../../src/vault/files/store-file.ts";
+import type { VaultLocation } from "../../src/vault/store.ts";
+import { readStoreFile, storeFileOf } from "../../src/vault/store-file.ts";
 import { readS3Url } from "../../src/vault/s3/bucket-address.ts";
+import { png } from "../media/samples.ts";
 import { withFolder } from "../media/support.ts";
 import { useCredentials } from "../support/s3-servers.ts";
 import { startStub } from "../support/s3-stub.ts";
@@ -34,7 +35,7 @@ describe("archive: a store file", () => {
   ];
   for (const url of addresses) {
     it(`leads to the same place again, whatever the environment says: ${url}`, async () => {
-      const files: FilesLocation = {
+      const vault: VaultLocation = {
         kind: "s3",
         address: readS3Url(url, {}),
         credentials: { accessKeyId: "AKIA", secretAccessKey: "classified" },
@@ -45,7 +46,7 @@ describe("archive: a store file", () => {
         "postgres://u@db.example.com/packages?sslmode=verify-full",
         "classified",
       );
-      const file = storeFileOf(files, { kind: "postgres", address });
+      const file = storeFileOf(vault, { kind: "postgres", address });
       assert.doesNotMatch(JSON.stringify(file), /classified|AKIA/);
       const before = process.env["AWS_ENDPOINT_URL_S3"];
       process.env["AWS_ENDPOINT_URL_S3"] = "https://elsewhere.example.com";
@@ -53,8 +54,8 @@ describe("archive: a store file", () => {
         await withFile(file, async (path) => {
           const read = await readStoreFile(path);
           assert.equal(read.database, address.url);
-          assert.deepEqual(read.files, { ...files, credentials: null, workFolder: "", retainDays: 0 });
-          assert.deepEqual(readS3Url(read.address), files.address);
+          assert.deepEqual(read.vault, { ...vault, credentials: null, workFolder: "", retainDays: 0 });
+          assert.deepEqual(readS3Url(read.address), vault.address);
         });
       } finally {
         delete process.env["AWS_ENDPOINT_URL_S3"];
@@ -76,7 +77,7 @@ describe("archive: a store file", () => {
       { files: { kind: "folder", path: "packages" }, database: "a.sqlite" },
       async (file, folder) => {
         assert.deepEqual(await readStoreFile(file), {
-          files: { kind: "folder", path: join(folder, "packages") },
+          vault: { kind: "folder", path: join(folder, "packages") },
           address: join(folder, "packages"),
           database: join(folder, "a.sqlite"),
         });
@@ -207,6 +208,16 @@ describe("archive: a store file", () => {
             const { code, stderr } = await run(...args);
             assert.deepEqual([code, stderr], [0, ""], args[0]);
           }
+          const shop = ["--shop", "Nord", "--shop-address", "Kai 4", "--claim", "C-1"];
+          const named = ["--filename", "claim.zip", ...shop, "--logo", join(folder, "logo.png")];
+          const asked = () => run("export", file, "--by", "all", "--to", folder, ...named);
+          const { code, stderr } = await asked();
+          assert.equal(code, 2);
+          assert.match(stderr, /logo\.png, cannot be used/);
+          await writeFile(join(folder, "logo.png"), png);
+          assert.equal((await asked()).code, 0);
+          const zip = await readFile(join(folder, "claim.zip"), "utf8");
+          assert.match(zip, /data:image\/png.*Nord.*Kai 4.*Claim number: <bdi>C-1</s);
           for (const args of [[file, root], [root, root], [] as string[]]) {
             const { code, stderr } = await run("verify", ...args);
             assert.deepEqual(
@@ -235,7 +246,7 @@ describe("archive: a store file", () => {
         assert.deepEqual([dry.code, dry.stderr], [0, ""]);
         assert.equal(
           dry.stdout,
-          `${left}: would be removed: an upload that was never completed\n0 packages would be deleted (0 byte); 0 on hold, 0 kept, 0 failed\n1 folder that belonged to no package would be removed\n`,
+          `${left}: would be removed: an upload that was never completed\n0 packages would be deleted (0 bytes); 0 on hold, 0 kept, 0 failed\n1 folder that belonged to no package would be removed\n`,
         );
         stub.fault = ({ method }) =>
           method === "DELETE" ? { status: 403, code: "AccessDenied" } : undefined;

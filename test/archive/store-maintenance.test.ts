@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { DatabaseLocation } from "../../src/database/database-location.ts";
+import type { DatabaseLocation } from "../../src/database/database.ts";
 import { isPostgresUrl, readPostgresUrl } from "../../src/database/postgres-address.ts";
 import {
   exportPackages,
@@ -11,7 +11,7 @@ import {
   rebuildIndex,
   verifyArchive,
 } from "../../src/index.ts";
-import { readStoreFile, storeFileOf } from "../../src/vault/files/store-file.ts";
+import { readStoreFile, storeFileOf } from "../../src/vault/store-file.ts";
 import { withFolder } from "../media/support.ts";
 import { useCredentials } from "../support/s3-servers.ts";
 import { type TestPlace, storeKinds, withPlace } from "./store-places.ts";
@@ -40,7 +40,7 @@ for (const kind of storeKinds) {
         withFolder(async (folder) => {
           await fill(place);
           const file = join(folder, "store.json");
-          await writeFile(file, JSON.stringify(storeFileOf(place.files, locationOf(place.database))));
+          await writeFile(file, JSON.stringify(storeFileOf(place.vault, locationOf(place.database))));
           const { address, database } = await readStoreFile(file);
           const verified = async (): Promise<readonly [string, number]> => {
             const { verdict, packages } = await verifyArchive(address, { database });

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { randomInt } from "node:crypto";
 import { Archives } from "../../src/jobs/archive.ts";
 import type { Finding } from "../../src/model/archive-reports.ts";
-import { verifyArchive } from "../../src/vault/commands.ts";
-import { openBucketFiles } from "../../src/vault/files/open-files.ts";
-import { type OpenedPackages, openPackages } from "../../src/vault/place/open-packages.ts";
+import { verifyArchive } from "../../src/vault/upkeep/upkeep.ts";
+import { openBucketVault } from "../../src/vault/open-vault.ts";
+import { type OpenedPackages, openPackages } from "../../src/vault/open-packages.ts";
 import { rejectsWith } from "../media/support.ts";
 import { useCredentials } from "../support/s3-servers.ts";
 import type { BucketStub, Fault, StubRequest } from "../support/s3-stub.ts";
@@ -62,8 +62,8 @@ for (const kind of storeKinds) {
 
     async function verify(place: TestPlace): Promise<readonly Finding[]> {
       const findings: Finding[] = [];
-      const { stub, files } = place;
-      const named = files.kind === "folder" ? files.path : (stub?.url(files.address.prefix) ?? "");
+      const { stub, vault } = place;
+      const named = vault.kind === "folder" ? vault.path : (stub?.url(vault.address.prefix) ?? "");
       const report = await verifyArchive(named, {
         database: place.database,
         onFinding: (finding) => findings.push(finding),
@@ -216,10 +216,10 @@ for (const kind of storeKinds) {
               archived.map(({ path }) => path).toSorted(),
             );
             await close();
-            const { database, release } = await store.lease();
-            const files = await openBucketFiles(bucketOf(stub.url(prefix), ""), {});
-            await tidyBucket(files, database);
-            await files.close();
+            const { database, release } = await store.connect();
+            const vault = await openBucketVault(bucketOf(stub.url(prefix), ""), {});
+            await tidyBucket(vault, database);
+            await vault.close();
             await release();
             assert.deepEqual(
               [...(await place.packages()).keys()].toSorted(),

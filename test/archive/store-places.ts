@@ -1,11 +1,10 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { type DatabaseLocation, databaseText } from "../../src/database/database-location.ts";
+import { type DatabaseLocation, databaseText } from "../../src/database/database.ts";
 import { RecordArrivals } from "../../src/database/inbox.ts";
 import { SharedDatabase, type StoreDatabases } from "../../src/database/store-databases.ts";
-import type { FilesLocation } from "../../src/vault/files-location.ts";
 import type { Manifest } from "../../src/vault/packages/manifest.ts";
-import { Store } from "../../src/vault/store.ts";
+import { Store, type VaultLocation } from "../../src/vault/store.ts";
 import { postgresOptions } from "../database/databases.ts";
 import { withFolder } from "../media/support.ts";
 import { type BucketStub, startStub } from "../support/s3-stub.ts";
@@ -25,7 +24,7 @@ export interface OpenedStore {
 
 /** A store of one of the four kinds. */
 export interface TestPlace {
-  readonly files: FilesLocation;
+  readonly vault: VaultLocation;
   /** As the command-line tools take it. */
   readonly database: string;
   /** The object store; undefined for a folder. */
@@ -51,11 +50,11 @@ export async function withPlace(kind: Kind, act: (place: TestPlace) => Promise<v
     const stub = kind.files === "bucket" ? await startStub() : undefined;
     const opened: OpenedStore[] = [];
     try {
-      const files = stub === undefined ? await inFolder(folder) : inBucket(stub, folder);
+      const vault = stub === undefined ? await inFolder(folder) : inBucket(stub, folder);
       const openDatabase =
         kind.database === "SQLite" ? embeddedDatabase(join(folder, "store.sqlite")) : await sharedDatabase();
       await act({
-        files,
+        vault,
         stub,
         database: databaseText(openDatabase.location),
         packages: () => (stub === undefined ? readPackages(join(folder, "packages")) : readObjects(stub)),
@@ -63,7 +62,8 @@ export async function withPlace(kind: Kind, act: (place: TestPlace) => Promise<v
           // Each worker is another computer, which does not have the disk of the others.
           const computer = kind.database === "SQLite" ? 0 : opened.length;
           const workFolder = join(folder, `work ${computer}`);
-          const one = await openDatabase.open(files.kind === "folder" ? files : { ...files, workFolder });
+          const isBeside = vault.kind === "folder" && kind.database === "SQLite";
+          const one = await openDatabase.open(isBeside ? vault : { ...vault, workFolder });
           opened.push(one);
           return one;
         },
@@ -75,32 +75,32 @@ export async function withPlace(kind: Kind, act: (place: TestPlace) => Promise<v
   });
 }
 
-async function inFolder(folder: string): Promise<FilesLocation> {
+async function inFolder(folder: string): Promise<VaultLocation> {
   const path = join(folder, "packages");
   await mkdir(path);
   return { kind: "folder", path };
 }
 
-function inBucket(stub: BucketStub, folder: string): FilesLocation {
+function inBucket(stub: BucketStub, folder: string): VaultLocation {
   return bucketOf(stub.url(prefix), join(folder, "work"));
 }
 
 interface TestDatabase {
   readonly location: DatabaseLocation;
-  open(files: FilesLocation): Promise<OpenedStore>;
+  open(vault: VaultLocation): Promise<OpenedStore>;
 }
 
 function embeddedDatabase(file: string): TestDatabase {
   const location = { kind: "file", file } as const;
   return {
     location,
-    open: async (files) => {
+    open: async (vault) => {
       const databases: StoreDatabases = newDatabases();
-      const store = new Store(location, files, databases);
+      const store = new Store(location, vault, databases);
       return {
         store,
         query: async (sql) => {
-          const { database, release } = await store.lease();
+          const { database, release } = await store.connect();
           try {
             return (await database.transaction([{ sql }]))[0] ?? [];
           } finally {
@@ -119,12 +119,12 @@ async function sharedDatabase(): Promise<TestDatabase> {
   const location = { kind: "postgres", address: options.address } as const;
   return {
     location,
-    open: async (files) => {
+    open: async (vault) => {
       // No lease is renewed after a test has ended it, and one that is closed has ended its own, however long that takes.
       const leases = { leaseSeconds: 3_600, closedLeaseSeconds: 0, closeWithinMs: 60_000 };
       const database = await SharedDatabase.open({ ...leases, ...options });
       const { worker, log, check } = database;
-      const lease = {
+      const connection = {
         database,
         worker,
         log,
@@ -133,7 +133,7 @@ async function sharedDatabase(): Promise<TestDatabase> {
         release: async () => undefined,
       };
       return {
-        store: new Store(location, files, { open: async () => lease }),
+        store: new Store(location, vault, { open: async () => connection }),
         query: async (sql) => (await database.transaction([{ sql }]))[0] ?? [],
         endLease: async () => {
           const sql = "UPDATE workers SET lease_until = '' WHERE worker_id = ?";

@@ -6,12 +6,12 @@ import { holdPackage } from "../../src/evidence/hold.ts";
 import type { Archived } from "../../src/jobs/seal.ts";
 import type { PrunedPackage } from "../../src/model/archive-reports.ts";
 import { type ArchiveDisk, plainDisk } from "../../src/vault/archive-disk.ts";
-import { pruneArchive, rebuildIndex } from "../../src/vault/commands.ts";
-import { FolderFiles } from "../../src/vault/files/folder-files.ts";
-import { openPlace } from "../../src/vault/open-place.ts";
-import { Pruning } from "../../src/vault/prune.ts";
+import { pruneArchive, rebuildIndex } from "../../src/vault/upkeep/upkeep.ts";
+import { FolderVault } from "../../src/vault/folder/folder-vault.ts";
+import { openScope } from "../../src/vault/open-vault.ts";
+import { Pruning } from "../../src/vault/upkeep/prune.ts";
 import { diskAround, systemError, withFolder } from "../media/support.ts";
-import { verify } from "./packages.ts";
+import { changeDatabase, verify } from "./packages.ts";
 import { ScriptedCloud } from "./scripted-sources.ts";
 import { databaseOf, storeIn } from "./store.ts";
 import { intentOf, openArchive } from "./support.ts";
@@ -48,13 +48,13 @@ async function prune(root: string, before = new Date(Date.now() + 1_000)): Promi
 
 /** Prunes a folder with this disk; returns what became of each package, the shorter path first. */
 async function pruneWith(folder: string, disk: ArchiveDisk, root = folder): Promise<string[]> {
-  const place = await openPlace(folder, { disk });
+  const scope = await openScope(folder, { disk });
   const done: PrunedPackage[] = [];
   const before = new Date(Date.now() + 1_000);
   const thread = new ToolThread();
   try {
     const options = { before, database: databaseOf(root), thread, isDryRun: false };
-    for await (const one of new Pruning(place, options).run()) {
+    for await (const one of new Pruning(scope, options).run()) {
       done.push(one);
     }
   } finally {
@@ -69,8 +69,8 @@ function said(pruned: readonly PrunedPackage[]): string[] {
 
 async function holdOn({ path, sha256, manifest, folder }: Archived, root: string): Promise<void> {
   const change = { person: "Anna", reason: "claim 7" };
-  const { release, ...lease } = await storeIn(root).lease();
-  const target = { ...lease, files: new FolderFiles(root, plainDisk) };
+  const { release, ...connection } = await storeIn(root).connect();
+  const target = { ...connection, vault: new FolderVault(root, plainDisk) };
   await holdPackage({ location: path, folder, sha256, manifest }, change, target);
   await release();
 }
@@ -127,6 +127,15 @@ describe("archive: supplements in the commands that look after packages", () => 
       await rename(first.folder, moved);
       await writeFile(join(second.folder, "hold"), "claim 7");
       assert.deepEqual(await prune(root), [`kept ${first.path}`, `held ${second.path}`]);
+    });
+  });
+
+  it("are held with a package of which only the manifest still says that they belong together", async () => {
+    await withFolder(async (root) => {
+      const [first, second] = await complete(root);
+      await holdOn(first, root);
+      changeDatabase(databaseOf(root), "UPDATE packages SET supplements_sha256 = NULL");
+      assert.deepEqual(await prune(root), [`held ${first.path}`, `kept ${second.path}`]);
     });
   });
 

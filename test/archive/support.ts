@@ -88,8 +88,8 @@ export async function openArchive(
   more: Partial<RunnerOptions> & { archives?: Archives; disk?: ArchiveDisk; store?: Store } = {},
 ): Promise<Opened> {
   const { disk, archives = new Archives(disk === undefined ? {} : { disk }), store, ...options } = more;
-  const lease = await archives.open(store ?? storeIn(folder));
-  const runner = new JobRunner(lease.archive, {
+  const use = await archives.open(store ?? storeIn(folder));
+  const runner = new JobRunner(use.archive, {
     node: "node",
     concurrency: 2,
     cloud: () => {
@@ -103,12 +103,12 @@ export async function openArchive(
     ...options,
   });
   return {
-    archive: lease.archive,
+    archive: use.archive,
     runner,
-    findings: lease.findings,
+    findings: use.findings,
     async close() {
       await runner.close();
-      await lease.release();
+      await use.release();
     },
   };
 }

@@ -4,6 +4,7 @@ import { appendFile, cp, mkdir, readFile, readdir, rename, rm, utimes, writeFile
 import { dirname, join } from "node:path";
 import { makeTimestamp } from "../../src/evidence/make-timestamp.ts";
 import { type EvidenceSource, demandListed, withSource } from "../../src/evidence/packages.ts";
+import { lockLog } from "../../src/database/database.ts";
 import {
   type Finding,
   exportPackages,
@@ -13,11 +14,12 @@ import {
   verifyArchive,
 } from "../../src/index.ts";
 import { type ArchiveDisk, plainDisk } from "../../src/vault/archive-disk.ts";
-import { FolderFiles } from "../../src/vault/files/folder-files.ts";
-import { LogTree } from "../../src/vault/log/log-tree.ts";
-import { insertLines } from "../../src/vault/log/open-log.ts";
+import { FolderVault } from "../../src/vault/folder/folder-vault.ts";
+import { LogTree } from "../../src/vault/log/tree.ts";
+import { entryOf } from "../../src/vault/log/events.ts";
+import { insertLines, publishLog } from "../../src/vault/log/open-log.ts";
 import { provePackages } from "../../src/vault/log/package-proof.ts";
-import { locationOf, timestampsOf } from "../../src/vault/timestamp-folder.ts";
+import { locationOf, timestampsOf } from "../../src/vault/timestamp/timestamp-folder.ts";
 import { TimestampServer } from "../../src/vault/timestamp-server/client.ts";
 import { postgresOptions } from "../database/databases.ts";
 import { diskAround, listAll, systemError, withFolder } from "../media/support.ts";
@@ -35,7 +37,7 @@ const stampsFolder = ".dimensioner-archive/timestamps";
 
 /** The same store, whose disk is slow or fails. */
 function onDisk(source: EvidenceSource, disk: ArchiveDisk): EvidenceSource {
-  return { ...source, files: new FolderFiles(source.files.root, disk) };
+  return { ...source, vault: new FolderVault(source.vault.root, disk) };
 }
 
 describe("archive: time stamps from OpenSSL", () => {
@@ -109,17 +111,21 @@ describe("archive: time stamps from OpenSSL", () => {
       await openssl("ts", "-verify", "-queryfile", join(kept, "request.tsq"), ...response);
       await openssl("ts", "-verify", "-data", join(kept, "checkpoint"), ...response);
 
-      const { verdict, said, notes } = await verify(root);
-      assert.deepEqual([verdict, said], ["ok", []]);
-      const [{ kind, path, text: note } = assert.fail(), ...others] = notes;
-      assert.deepEqual([kind, path, others], ["timestamp", made.location, []]);
-      assert.match(
-        note,
-        /^2 packages are covered by the newest time stamp \(20.*, by “Example Time Stamps”, root certificate: “Example Root”\), 0 not yet$/,
-      );
+      const { verdict, said, notes, logs } = await verify(root);
+      assert.deepEqual([verdict, said, notes], ["ok", [], []]);
+      const [{ timestamp, ...counts } = assert.fail()] = logs;
+      const none = { store: made.store, pruned: 0, held: 0 };
+      assert.deepEqual(counts, { ...none, packages: 2, covered: 2, uncovered: 0 });
+      assert.ok(timestamp !== null);
+      const { atUtc: at } = timestamp;
+      const { location, logSize } = made;
+      const named = { signer: "Example Time Stamps", root: "Example Root", logSize, location };
+      assert.deepEqual(timestamp, { atUtc: at, ...named });
+      assert.match(at, /^20.*Z$/);
       assert.equal((await verify(root, roots, join(root, paths[0] ?? ""))).verdict, "ok");
       await fillArchive(root, ["m2"]);
-      assert.match((await verify(root)).notes[0]?.text ?? "", /^2 packages are covered .* 1 not yet$/);
+      const [later] = (await verify(root)).logs;
+      assert.deepEqual(later, { ...none, packages: 3, covered: 2, uncovered: 1, timestamp });
     }));
 
   it("says that the signer was not checked if no root is given", () =>
@@ -155,9 +161,8 @@ describe("archive: time stamps from OpenSSL", () => {
       assert.deepEqual(await coverOf(root, path, options.address.url), cover);
       assert.equal(authority.requests.length, asked + 2);
       await close();
-      const { verdict, notes } = await verify(root, roots, root, options.address.url);
-      assert.deepEqual([verdict, notes.length], ["ok", 1]);
-      assert.match(notes[0]?.text ?? "", /^3 packages are covered /);
+      const { verdict, logs } = await verify(root, roots, root, options.address.url);
+      assert.deepEqual([verdict, logs.map(({ covered }) => covered)], ["ok", [3]]);
     }));
 
   it("asks again once the roots do not accept the time stamp that is kept", () =>
@@ -250,6 +255,16 @@ describe("archive: time stamps from OpenSSL", () => {
       "another request",
       (kept) => writeFile(join(kept, "request.tsq"), fixture("request.tsq")),
       /^timestamp K: .* is not valid: it is the response to another request$/,
+    ],
+    [
+      "a changed request",
+      async (kept) => {
+        const file = join(kept, "request.tsq");
+        const bytes = await readFile(file);
+        bytes.writeUInt8(bytes.readUInt8(40) ^ 1, 40);
+        await writeFile(file, bytes);
+      },
+      /^timestamp K: .* is not valid: the request that is kept with it is for another SHA-256$/,
     ],
     [
       "a lost file",
@@ -416,6 +431,50 @@ describe("archive: time stamps from OpenSSL", () => {
       assert.deepEqual(await checkpoint(), first);
       changeDatabase(database, "DELETE FROM log_blocks WHERE block = 1");
       assert.deepEqual(await checkpoint(), first);
+      changeDatabase(database, `UPDATE log_blocks SET root = '${"0".repeat(64)}'`);
+      const read = withSource(place, (source) => new LogTree(source.database).checkpointOf("s"));
+      assert.deepEqual(await read, first, "a wrong row, in a database that is only read");
+      assert.deepEqual(await checkpoint(), first);
+    }));
+
+  it("is not of another log, and is not said to be of one, where that table is wrong", () =>
+    withFolder(async (root) => {
+      await fillArchive(root, ["m0"]);
+      const database = databaseOf(root);
+      const place = { folder: root, database, operation: "test" };
+      const grow = () =>
+        withSource(
+          place,
+          async (source) => {
+            const at = new Date().toISOString();
+            const event = { what: "opened", at, worker: "w", software: "s" } as const;
+            const lines = Array.from({ length: 300 }, () => source.log.append(entryOf(event))).flat();
+            await source.database.transaction([lockLog, ...lines]);
+            await publishLog({ table: source.log, vault: source.vault });
+          },
+          { access: "write" },
+        );
+      const spoil = (): void => changeDatabase(database, `UPDATE log_blocks SET root = '${"0".repeat(64)}'`);
+      await grow();
+      await stamp(root);
+      await grow();
+      await withSource(place, (source) => new LogTree(source.database).rootOf(512), { access: "write" });
+      await fillArchive(root, ["m1"]);
+      spoil();
+      await stamp(root);
+      assert.deepEqual((await verify(root)).said, []);
+      spoil();
+      const sought = { by: "all", limit: 9 } as const;
+      const proven = await withSource(place, async (source) =>
+        provePackages(source, await demandListed(source, sought), roots),
+      );
+      assert.deepEqual(
+        proven.map(({ proof }) => [proof.findings, proof.first !== null]),
+        [
+          [[], true],
+          [[], true],
+        ],
+      );
     }));
 
   it("makes several at once without one overwriting another", () =>

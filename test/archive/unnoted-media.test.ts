@@ -55,10 +55,10 @@ class FailingDatabases {
   }
 
   readonly open: StoreDatabases["open"] = async (location) => {
-    const lease = await this.#databases.open(location);
-    const { database } = lease;
+    const connection = await this.#databases.open(location);
+    const { database } = connection;
     return {
-      ...lease,
+      ...connection,
       database: {
         close: () => database.close(),
         transaction: async (statements) => {

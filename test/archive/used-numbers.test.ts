@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { UsedNumbers } from "../../src/vault/place/used-numbers.ts";
+import { UsedNumbers } from "../../src/vault/folder/folder-committer.ts";
 
 /** Notes that packages with these keys have a name, from the one without a number on. */
 function use(numbers: UsedNumbers, path: string, keys: readonly (string | undefined)[]): void {

@@ -60,6 +60,22 @@ describe("archive: two cores of dimensioner verify", () => {
     });
   });
 
+  it("read no file beyond the length that it should have", async () => {
+    await withHasher(AbortSignal.timeout(60_000), async (hasher, thread, folder) => {
+      const answers: unknown[] = [];
+      thread.on("message", (answer) => answers.push(answer));
+      const path = join(folder, "film");
+      await writeFile(path, "");
+      const bytes = 4 * megabyte;
+      await truncate(path, bytes);
+      const expected = { bytes, sha256: "" };
+      const hash = () => hasher.hash(path, 2 * megabyte);
+      assert.deepEqual(await Promise.all([hash(), hash()]), [expected, expected]);
+      assert.equal(answers.length, 1, "one in the thread, one here");
+      assert.deepEqual(await hasher.read(path, megabyte, 2 * megabyte), expected);
+    });
+  });
+
   it("are one again when the other thread fails", async () => {
     await withHasher(AbortSignal.timeout(60_000), async (hasher, thread, folder) => {
       await writeFile(join(folder, "picture"), "picture");

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { mkdir, readdir, rename, rm, symlink } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { verifyArchive } from "../../src/vault/commands.ts";
+import { holdPackages } from "../../src/index.ts";
+import { rebuildIndex, verifyArchive } from "../../src/vault/upkeep/upkeep.ts";
 import { Store } from "../../src/vault/store.ts";
 import { withFolder } from "../media/support.ts";
+import { WallClock } from "../model-based/wall-clock.ts";
 import { rowsIn } from "../support/rows.ts";
 import { sha256Of } from "./support.ts";
 import { changeDatabase, copiesOfArchive, fillArchive, verify } from "./packages.ts";
@@ -24,14 +26,13 @@ describe("archive: dimensioner verify with a database", () => {
       const changes = names.map((name) => `${name} = 7`).join(", ");
       changeDatabase(file, `UPDATE packages SET ${changes} WHERE location = '${archive.paths[1]}'`);
       const { findings } = await verify(root);
-      assert.deepEqual(
-        findings.map(({ kind, path, problem }) => [
-          kind,
-          path,
-          /^in the column (\w+), the index has .*, but the manifest has /.exec(problem)?.[1],
-        ]),
-        names.map((name) => ["index", archive.paths[1], name]),
-      );
+      const said = findings.map(({ kind, path, problem }) => {
+        const column = /^in the column (\w+), the index has .*, but the (?:manifest|log) has /.exec(
+          problem,
+        )?.[1];
+        return `${kind} ${path} ${column}`;
+      });
+      assert.deepEqual(said.toSorted(), names.map((name) => `index ${archive.paths[1]} ${name}`).toSorted());
     });
     for (const [name, said] of [
       ["location", "the index lists this package in changed"],
@@ -48,6 +49,47 @@ describe("archive: dimensioner verify with a database", () => {
           [1, "index", archive.paths[1]],
         );
         assert.ok(findings[0]?.problem.startsWith(said), findings[0]?.problem);
+      });
+    }
+  });
+
+  it("names a line of the log whose columns, by which it is found, are not those of what it says", async () => {
+    const [held, archived, none] = ["what = 'held'", "what = 'archived' AND n = 2", "n = 0"];
+    for (const [change, where] of [
+      ["what = 'released'", held],
+      ["package_id = 'another'", held],
+      // The package would count as deleted: no search would find it.
+      ["what = 'pruned'", archived],
+      ["sha256 = 'another'", archived],
+      ["transaction_id = 'another'", archived],
+      ["package_id = 'another'", none],
+    ] as const) {
+      await withArchive(async (root, file) => {
+        const known = { database: file, by: "transactionId", value: "m0" } as const;
+        await holdPackages(root, { ...known, reason: "claim 7" });
+        assert.deepEqual((await verify(root)).findings, []);
+        changeDatabase(file, `UPDATE log SET ${change} WHERE ${where}`);
+        const { findings } = await verify(root);
+        assert.deepEqual([findings.length, findings[0]?.kind], [1, "log"], change);
+        assert.match(findings[0]?.problem ?? "", /the columns by which the line \d+ is found/);
+        await rebuildIndex(root, { database: file });
+        assert.deepEqual((await verify(root)).findings, [], change);
+      });
+    }
+  });
+
+  it("names lines that are beside the packages and are gone from the database", async () => {
+    for (const where of ["what = 'held'", "n = 0", "n IN (1, 2)"]) {
+      await withArchive(async (root, file) => {
+        const known = { database: file, by: "transactionId", value: "m0" } as const;
+        await holdPackages(root, { ...known, reason: "claim 7" });
+        await fillArchive(root, ["m3"]);
+        changeDatabase(file, `DELETE FROM log WHERE ${where}`);
+        const { findings } = await verify(root);
+        assert.deepEqual([findings.length, findings[0]?.kind], [1, "log"], where);
+        assert.match(findings[0]?.problem ?? "", /missing in the database .*; dimensioner rebuild puts back/);
+        await rebuildIndex(root, { database: file });
+        assert.deepEqual((await verify(root)).findings, [], where);
       });
     }
   });
@@ -72,12 +114,12 @@ describe("archive: dimensioner verify with a database", () => {
     await withFolder(async (root) => {
       const list = (): Promise<string[]> => readdir(join(databaseOf(root), ".."));
       const store = storeIn(root);
-      const lease = await store.lease();
+      const connection = await store.connect();
       await fillArchive(root, ids, () => ({}), { store });
       const open = await list();
       assert.equal((await verify(root)).report.verdict, "ok");
       assert.deepEqual(await list(), open);
-      await lease.release();
+      await connection.release();
       const closed = await list();
       assert.ok(!closed.includes("store.sqlite-wal"));
       assert.equal((await verify(root)).report.verdict, "ok");
@@ -111,6 +153,22 @@ describe("archive: dimensioner verify with a database", () => {
       }
       await rm(join(root, last), { recursive: true });
       assert.deepEqual((await verify(root, databases)).said, [`missing-package ${last}`]);
+    });
+  });
+
+  it("misses no measurement that was forgotten because of its age, with a clock that is behind", async () => {
+    await withArchive(async (root, file) => {
+      const clock = new WallClock();
+      try {
+        clock.jump(100 * 24 * 3_600_000);
+        await fillArchive(root, ["m3"]);
+      } finally {
+        clock.close();
+      }
+      changeDatabase(file, "DELETE FROM measurements WHERE transaction_id <> 'm3'");
+      assert.deepEqual((await verify(root)).said, []);
+      changeDatabase(file, "DELETE FROM measurements");
+      assert.deepEqual((await verify(root)).said, [`index 2026-11-02/ORDER-1-m3`]);
     });
   });
 

@@ -15,7 +15,7 @@ import {
 import { join } from "node:path";
 import type { Finding } from "../../src/model/archive-reports.ts";
 import { withFolder } from "../media/support.ts";
-import { verifyArchive } from "../../src/vault/commands.ts";
+import { verifyArchive } from "../../src/vault/upkeep/upkeep.ts";
 import { fillArchive, verify } from "./packages.ts";
 import { bundleVerb, runChild, type Script } from "./processes.ts";
 import { databaseOf } from "./store.ts";
@@ -167,6 +167,9 @@ describe("archive: dimensioner verify", () => {
       await cp(join(archive, paths[1] ?? ""), copy, { recursive: true });
       const { findings, report } = await verify(copy, null);
       assert.deepEqual([findings, report.packages], [[], 1]);
+      await rm(join(copy, "item.jpg"));
+      const damaged = await verify(copy, null);
+      assert.deepEqual([damaged.said[0], damaged.report.packages], ["missing item.jpg", 1]);
     });
   });
 
@@ -196,11 +199,13 @@ describe("archive: dimensioner verify", () => {
         const database = databaseOf(root);
         const good = await runChild(script, [root, "--database", database]);
         assert.equal(good.code, 0);
-        assert.match(good.stdout, /2 packages, 6 files, \d+ byte: everything is as it was archived\n$/);
+        const log = "the log: 2 packages, 0 pruned, 0 on hold; no time stamp covers any of them\n";
+        assert.ok(good.stdout.startsWith(`${root}: ${log}`), good.stdout);
+        assert.match(good.stdout, /2 packages, 6 files, \d+ bytes: everything is as it was archived\n$/);
         await writeFile(join(root, path, "item.jpg"), "x");
         const bad = await runChild(script, [root, "--database", database]);
         assert.equal(bad.code, 1);
-        assert.match(bad.stdout, /item\.jpg: the file has 1 bytes instead of \d+\n.*1 finding\n$/);
+        assert.match(bad.stdout, /item\.jpg: the file has 1 bytes instead of \d+\n.*\n.*1 finding\n$/);
         for (const args of [
           [],
           [join(root, "gone")],

@@ -20,8 +20,12 @@ const lookEveryMs = 100;
 const client = new CloudClient({ baseUrl: origin, token: "simulator", timeoutMs: 5_000 });
 const options = { address: readPostgresUrl(url), leaseSeconds: Number(seconds) };
 // Each process is another computer, which does not have the disk of the others.
-const files = bucket === "" ? root : bucketOf(bucket, join(root, String(process.pid)));
-const { store } = await openSharedStore(files, options);
+const workFolder = join(root, String(process.pid));
+const vault =
+  bucket === ""
+    ? ({ kind: "folder", path: join(root, "packages"), workFolder } as const)
+    : bucketOf(bucket, workFolder);
+const { store } = await openSharedStore(vault, options);
 const { archive, runner, close } = await openArchive(root, client, { store, concurrency: 4 });
 
 const runs: Promise<void>[] = [];

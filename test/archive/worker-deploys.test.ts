@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import type { DatabaseLocation } from "../../src/database/database-location.ts";
+import type { DatabaseLocation } from "../../src/database/database.ts";
 import { StoreDatabases } from "../../src/database/store-databases.ts";
 import { Archives } from "../../src/jobs/archive.ts";
 import { Store } from "../../src/vault/store.ts";
@@ -81,10 +81,16 @@ describe("archive: a deploy of one of several workers on a PostgreSQL database",
         count: 0,
         mayHaveMore: false,
         damagedJobs: [],
+        elsewhere: [],
       });
 
       const after = await first.open();
-      assert.deepEqual(after.findings, { movedAside: [], damagedJobs: [], unknownMedia: null });
+      assert.deepEqual(after.findings, {
+        movedAside: [],
+        damagedJobs: [],
+        elsewhere: [],
+        unknownMedia: null,
+      });
       cloud.sim.cloud.addMedia("waiting", { contentType: "image/jpeg", bytes: pictureOf("waiting") });
       const resumed = [...after.runner.resume(() => true)];
       assert.equal(resumed.length, 2);
@@ -108,18 +114,23 @@ describe("archive: a deploy of one of several workers on a PostgreSQL database",
       const sequence = await beginSequence(before);
       await before.close();
       await sequence.kept;
-      const lease = await second.store.lease();
+      const connection = await second.store.connect();
       const sql = "UPDATE workers SET lease_until = '' WHERE worker_id <> ?";
-      await lease.database.transaction([{ sql, values: [lease.worker.id] }]);
+      await connection.database.transaction([{ sql, values: [connection.worker.id] }]);
       assert.equal((await other.archive.takeOver(taker)).count, 1);
 
       // The other worker has the job, and the first one still its folder.
       const after = await first.open();
-      assert.deepEqual(after.findings, { movedAside: [], damagedJobs: [], unknownMedia: null });
+      assert.deepEqual(after.findings, {
+        movedAside: [],
+        damagedJobs: [],
+        elsewhere: [],
+        unknownMedia: null,
+      });
       assert.deepEqual([...after.runner.resume(() => true)], []);
       assert.equal([...other.runner.resume(() => true)].length, 1);
       await endPart(other);
-      await Promise.all([after.close(), other.close(), lease.release()]);
+      await Promise.all([after.close(), other.close(), connection.release()]);
       const packages = [...(await readPackages(root)).values()];
       assert.deepEqual(
         packages.map(({ items }) => items.length),
@@ -133,12 +144,12 @@ describe("archive: a deploy of one of several workers on a PostgreSQL database",
     await withProcesses(async (start) => {
       const [first, second] = [start(50), start()];
       const [before, other] = [await first.open(), await second.open()];
-      const lease = await first.store.lease();
+      const connection = await first.store.connect();
       const sequence = await beginSequence(before);
       await before.close();
       await sequence.kept;
       await until(async () => (await other.archive.takeOver(taker)).count === 1, "the job was given back");
-      await Promise.all([other.close(), lease.release()]);
+      await Promise.all([other.close(), connection.release()]);
     });
   });
 
@@ -153,7 +164,7 @@ describe("archive: a deploy of one of several workers on a PostgreSQL database",
       });
       const other = await startProcess(root, location).open();
       // Other nodes keep the database open, and so its lease.
-      const lease = await databases.open(location);
+      const connection = await databases.open(location);
       const sequence = await beginSequence(before);
       await before.close();
       await sequence.kept;
@@ -170,7 +181,7 @@ describe("archive: a deploy of one of several workers on a PostgreSQL database",
       opened.resolve();
       await rejectsWith(opening, "ERR_FILE", "fileNoFolder");
       await until(async () => (await other.archive.takeOver(taker)).count === 1, "the job was given back");
-      await Promise.all([other.close(), lease.release()]);
+      await Promise.all([other.close(), connection.release()]);
     });
   });
 
@@ -202,14 +213,16 @@ describe("archive: a deploy of one of several workers on a PostgreSQL database",
       await before.close();
       await sequence.kept;
       const after = await process.open();
-      const lease = await process.store.lease();
+      const connection = await process.store.connect();
       const jobs = [{ sql: "SELECT worker_id FROM jobs" }];
       const openedAt = performance.now();
       await until(async () => {
-        assert.deepEqual(await lease.database.transaction(jobs), [[{ worker_id: lease.worker.id }]]);
+        assert.deepEqual(await connection.database.transaction(jobs), [
+          [{ worker_id: connection.worker.id }],
+        ]);
         return performance.now() - openedAt > 200;
       }, "the time to give back has passed");
-      await Promise.all([after.close(), lease.release()]);
+      await Promise.all([after.close(), connection.release()]);
     });
   });
 });

@@ -5,8 +5,8 @@ import { runWorkerOrder } from "./worker-orders.ts";
 const orders = 30;
 
 describe("archive: two workers on one database", () => {
-  for (const place of ["folder", "bucket"] as const) {
-    it(`make one package of each job in a ${place} in ${orders} orders, whenever the lease of one ends`, async () => {
+  for (const place of ["folder", "bucket", "folder that is away for a while"] as const) {
+    it(`make one package of each job in a ${place}, in ${orders} orders, whenever the lease of one ends`, async () => {
       await check(
         asyncProperty(gen(), async (choose) => {
           await runWorkerOrder((count) => choose(nat, { max: count - 1 }), place);

@@ -1,17 +1,18 @@
 import assert from "node:assert/strict";
+import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { readPostgresUrl } from "../../src/database/postgres-address.ts";
 import { startSimulator } from "../../src/simulator/index.ts";
-import type { BucketLocation } from "../../src/vault/files-location.ts";
-import { openBucketFiles } from "../../src/vault/files/open-files.ts";
+import type { BucketLocation } from "../../src/vault/store.ts";
+import { openBucketVault } from "../../src/vault/open-vault.ts";
 import { withFolder } from "../media/support.ts";
 import type { PostgresServer } from "../support/postgres.ts";
 import { type BucketStub, startStub } from "../support/s3-stub.ts";
 import { prefix, readObjects } from "./bucket-objects.ts";
 import { type Child, bundle, startChild } from "./processes.ts";
 import { bucketOf, openSharedStore } from "./shared-store.ts";
-import { openArchive, pictureOf, readPackages, sha256Of, until, workFolders } from "./support.ts";
+import { openArchive, pictureOf, readPackages, sha256Of, until } from "./support.ts";
 import { tidyBucket } from "./tidy-bucket.ts";
 
 /** What happens while the workers are at work. */
@@ -61,22 +62,27 @@ export async function workInTrouble(server: PostgresServer, trouble: Trouble): P
   let report: TroubleReport | undefined;
   try {
     await withFolder(async (root) => {
+      const packages = join(root, "packages");
+      await mkdir(packages);
       const { origin } = sim.cloud;
       const args = [root, url, origin, String(trouble.leaseSeconds), bucket];
       report = await new TroubledRun({ server, stub, isIdle }, trouble, args).archive(ids);
       await until(isFree, "no worker has a lease");
       // Whoever opens the archive next tidies up.
-      const files = stub === undefined ? root : bucketOf(bucket, join(root, "last"));
-      const { store } = await openSharedStore(files, { address: readPostgresUrl(url) });
+      const workFolder = join(root, "last");
+      const inFolder = { kind: "folder", path: packages, workFolder } as const;
+      const vault = stub === undefined ? inFolder : bucketOf(bucket, workFolder);
+      const { store } = await openSharedStore(vault, { address: readPostgresUrl(url) });
       await (await openArchive(root, undefined, { store })).close();
       if (stub === undefined) {
-        assert.deepEqual(await workFolders(root), []);
+        const staged = join(packages, ".dimensioner-archive", "work");
+        assert.deepEqual(await readdir(staged).catch(() => []), []);
       } else {
         await removeLeftovers(bucketOf(bucket, root), url);
       }
-      const packages = [...(await (stub === undefined ? readPackages(root) : readObjects(stub))).values()];
-      assert.deepEqual(packages.map(({ transactionId }) => transactionId).toSorted(), ids.toSorted());
-      for (const { transactionId, items, complete } of packages) {
+      const all = [...(await (stub === undefined ? readPackages(packages) : readObjects(stub))).values()];
+      assert.deepEqual(all.map(({ transactionId }) => transactionId).toSorted(), ids.toSorted());
+      for (const { transactionId, items, complete } of all) {
         const hashes = items.map(({ sha256 }) => sha256);
         assert.deepEqual([complete, hashes], [true, [sha256Of(pictureOf(transactionId ?? ""))]]);
       }
@@ -219,11 +225,11 @@ class TroubledRun {
 /** Removes from a bucket what jobs have left, as a worker does after a day. */
 export async function removeLeftovers(location: BucketLocation, url: string): Promise<void> {
   const { database } = await openSharedStore(location, { address: readPostgresUrl(url) });
-  const files = await openBucketFiles(location, {});
+  const vault = await openBucketVault(location, {});
   try {
-    await tidyBucket(files, database);
+    await tidyBucket(vault, database);
   } finally {
-    await files.close();
+    await vault.close();
     await database.close();
   }
 }

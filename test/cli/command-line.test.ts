@@ -160,11 +160,11 @@ describe("archive: the command lines", () => {
     const byCount = { ...progress, bytes: 0, expectedBytes: 0 };
     assert.match(
       sayProgress(byCount, 10_000),
-      /^\[#{12}\.{12}\] 1,500 packages, 0 byte, 0 byte\/s, 10 s left$/,
+      /^\[#{12}\.{12}\] 1,500 packages, 0 bytes, 0 bytes\/s, 10 s left$/,
     );
     assert.match(
       sayProgress({ ...progress, bytes: 0, packages: 0 }, 0),
-      /^\[\.{24}\] 0 packages, 0 byte, 0 byte\/s$/,
+      /^\[\.{24}\] 0 packages, 0 bytes, 0 bytes\/s$/,
     );
   });
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { exampleNames, readExample } from "../support/examples.ts";
 
-import { defaultWebhooks, webhookReporter } from "../../src/cli/simulator-webhooks.ts";
+import { defaultWebhooks, webhookReporter } from "../../src/cli/simulator.ts";
 
 const [transaction, operatorScans] = defaultWebhooks;
 

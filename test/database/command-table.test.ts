@@ -3,7 +3,7 @@ import { type CommandFacts, CommandTable } from "../../src/database/command-tabl
 import { Inbox } from "../../src/database/inbox.ts";
 import { type Worker, WorkerLease, forgetIdleWorkers } from "../../src/database/worker-lease.ts";
 import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
-import { recordOfMeasure } from "../../src/runtime/action/record-of-command.ts";
+import { recordOfMeasure } from "../../src/runtime/action/command-journal.ts";
 import { describeDatabases } from "./databases.ts";
 import { type TestDatabase, testClock } from "./support.ts";
 

@@ -119,7 +119,7 @@ describeDatabases("the inbox of a store", (open) => {
     assert.equal(await inbox("run 2").add(record(905865, reordered), hourMs), null);
     clock.advance(hourMs + 1);
     assert.notEqual(await inbox("run 2").add(record(905865, same), hourMs), null);
-    assert.deepEqual(await correctionsOf(inbox("run 3")), [false, false]);
+    assert.deepEqual(await correctionsOf(inbox("run 3")), [null, null]);
   });
 
   it("keeps another content under a known id, says that it corrects, and knows each of both again", async () => {
@@ -127,7 +127,9 @@ describeDatabases("the inbox of a store", (open) => {
     const same = { transactionReference: "ORDER-1" };
     const first = record(guid, { legacyId: 905865, ...same, weight: 2 });
     const second = record(905865, { ...same, weight: 2.5 });
+    const at = clock.now().toISOString();
     assert.notEqual(await inbox().add(first, hourMs), null);
+    clock.advance(1);
     assert.notEqual(await inbox().add(second, hourMs), null);
     for (const one of [first, second]) {
       assert.equal(await inbox().add(one, hourMs), null);
@@ -135,7 +137,11 @@ describeDatabases("the inbox of a store", (open) => {
     await test.reopen();
     clock.advance(2 * hourMs);
     assert.notEqual(await inbox("run 2").add(record(guid, { ...same, weight: 3 }), hourMs), null);
-    assert.deepEqual(await correctionsOf(inbox("run 2")), [false, true, true]);
+    assert.deepEqual(await correctionsOf(inbox("run 2")), [
+      null,
+      { transactionId: guid, receivedAt: at, fields: ["weight"] },
+      { transactionId: guid, receivedAt: at, fields: ["weight"] },
+    ]);
     const both = await Promise.all([4, 4].map((weight) => inbox().add(record(905865, { weight }), hourMs)));
     assert.equal(both.filter((one) => one !== null).length, 1);
   });
@@ -154,8 +160,8 @@ describeDatabases("the inbox of a store", (open) => {
     assert.equal(await inbox().handled("1"), 1);
     const { records } = await inbox().unsent(0, 10);
     assert.deepEqual(
-      records.map(({ recordId, corrects }) => [recordId, corrects]),
-      [[second, true]],
+      records.map(({ recordId, corrects }) => [recordId, corrects?.fields]),
+      [[second, ["weight"]]],
     );
     await inbox().sent([second]);
     assert.equal(await inbox().handled("1"), 1);
@@ -185,35 +191,39 @@ describeDatabases("the inbox of a store", (open) => {
     assert.deepEqual(damaged, [1]);
   });
 
-  it("sends what was accepted and never sent, also after an outage of more than a week", async () => {
-    await inbox().add(record(1), hourMs);
-    clock.advance(8 * 24 * hourMs);
-    assert.deepEqual(await idsOf(inbox("run 2")), ["1"]);
-    assert.equal(await inbox("run 2").countTooOld(), 0);
-  });
+  for (const [what, days] of [
+    ["a month behind, and is right now", -30],
+    ["right, and is a year ahead now", 0],
+  ] as const) {
+    it(`sends what nobody has handled, also if the clock was ${what}`, async () => {
+      clock.advance(days * 24 * hourMs);
+      const sent = await inbox().add(record(1), hourMs);
+      await inbox().add(record(2), hourMs);
+      await inbox().sent([Number(sent)]);
+      clock.advance((days === 0 ? 366 : -days) * 24 * hourMs);
+      assert.deepEqual(await idsOf(inbox("run 2")), ["1", "2"]);
+      assert.equal(await inbox("run 2").countLongUnhandled(), 2, "for the log");
+    });
+  }
 
-  it("sends what was accepted while the clock was behind, once that is right", async () => {
-    clock.advance(-400 * 24 * hourMs);
-    const sent = await inbox().add(record(1), hourMs);
-    await inbox().add(record(2), hourMs);
-    await inbox().sent([Number(sent)]);
+  it("knows a duplicate by the time that has passed, whatever is done to the clock", async () => {
+    let ms = 5 * hourMs;
+    const inRun = (runId: string) =>
+      new Inbox(test.database, {
+        nodeId: "node 1",
+        runId,
+        now: clock.now,
+        steady: () => ({ clock: "start", ms }),
+      });
+    const one = inRun("run 1");
+    assert.notEqual(await one.add(record(1), hourMs), null);
     clock.advance(400 * 24 * hourMs);
-    assert.deepEqual(await idsOf(inbox("run 2")), ["2"]);
-    assert.equal(await inbox("run 2").countTooOld(), 1, "the one that the flow has received");
-  });
-
-  it("sends a record for a week after it was first sent, says how many are older, and keeps them", async () => {
-    const number = Number(await inbox().add(record(1), hourMs));
-    clock.advance(8 * 24 * hourMs);
-    await inbox("run 2").sent([number]);
-    clock.advance(6 * 24 * hourMs);
-    assert.deepEqual(await idsOf(inbox("run 3")), ["1"]);
-    await inbox("run 3").sent([number]);
-    await inbox().add(record(2), hourMs);
-    clock.advance(24 * hourMs + 1);
-    assert.deepEqual(await idsOf(inbox("run 4")), ["2"]);
-    await inbox().removeOld();
-    assert.equal(await inbox("run 4").countTooOld(), 1);
+    ms += 1_000;
+    assert.equal(await one.add(record(1), hourMs), null, "a second later, with the clock a year on");
+    clock.advance(-800 * 24 * hourMs);
+    assert.equal(await inRun("run 2").add(record(1), hourMs), null, "and a year back, after a restart");
+    ms += hourMs;
+    assert.notEqual(await one.add(record(1), hourMs), null, "an hour later, with the clock still behind");
   });
 
   it("removes what was handled long ago", async () => {
@@ -223,6 +233,28 @@ describeDatabases("the inbox of a store", (open) => {
     await inbox().removeOld();
     const [rows] = await test.database.transaction([{ sql: "SELECT record_id FROM records" }]);
     assert.deepEqual(rows, []);
+  });
+
+  it("removes nothing as old that is old by this computer's clock alone", async () => {
+    const dayLater = (days: number) => new Date(clock.now().getTime() + days * 24 * hourMs).toISOString();
+    await inbox().add(record(1, { dateTimeUtc: dayLater(0) }), hourMs);
+    await inbox().handled("1");
+    const isThere = async (): Promise<boolean> => {
+      const sql = "SELECT record_id FROM records WHERE transaction_id = '1'";
+      const [rows = []] = await test.database.transaction([{ sql }]);
+      return rows.length > 0;
+    };
+    const [toldLater, neverSet] = [dayLater(91), "1970-01-01T00:00:00Z"];
+    clock.advance(400 * 24 * hourMs);
+    await inbox().removeOld();
+    assert.equal(await isThere(), true);
+    await inbox().add(record(2, { dateTimeUtc: neverSet }), hourMs);
+    await inbox().add(record(3, { dateTimeUtc: dayLater(300) }), hourMs);
+    await inbox().removeOld();
+    assert.equal(await isThere(), true, "a device whose clock is ahead is not believed");
+    await inbox().add(record(4, { dateTimeUtc: toldLater }), hourMs);
+    await inbox().removeOld();
+    assert.equal(await isThere(), false);
   });
 
   it("gives the records of a worker whose lease has ended to one of the others, and that worker notes nothing more", async () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createServer } from "node:net";
 import { Inbox } from "../../src/database/inbox.ts";
 import { readPostgresUrl } from "../../src/database/postgres-address.ts";
-import { type DatabaseLease, StoreDatabases } from "../../src/database/store-databases.ts";
+import { type StoreConnection, StoreDatabases } from "../../src/database/store-databases.ts";
 import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
 import { Store } from "../../src/vault/store.ts";
 import { listen } from "../support/servers.ts";
@@ -14,7 +14,7 @@ describe("the databases of stores on a PostgreSQL server", () => {
     const location = { kind: "postgres", address } as const;
     const databases = new StoreDatabases();
     const store = new Store(location, { kind: "folder", path: "packages" }, databases);
-    const [one, two] = await Promise.all([store.lease(), store.lease()]);
+    const [one, two] = await Promise.all([store.connect(), store.connect()]);
     const workers = [{ sql: "SELECT worker_id FROM workers" }];
     assert.deepEqual(
       [one.worker, one.worker.isAlone, await one.database.transaction(workers)],
@@ -43,7 +43,7 @@ describe("the databases of stores on a PostgreSQL server", () => {
     const [deployed, other] = [new StoreDatabases(), new StoreDatabases()];
     const [before, second] = [await deployed.open(location), await other.open(location)];
     assert.notEqual(before.worker.id, second.worker.id);
-    const inboxOf = ({ database, worker }: DatabaseLease) =>
+    const inboxOf = ({ database, worker }: StoreConnection) =>
       new Inbox(database, { nodeId: "in", runId: worker.id, worker });
     await inboxOf(before).add(decodeTransactionRecord({ id: 1, errorCode: 0 }), 0);
     await before.release();

@@ -1,6 +1,4 @@
 import assert from "node:assert/strict";
-import { fork } from "node:child_process";
-import { once } from "node:events";
 import { createServer, connect } from "node:net";
 import { readPostgresUrl } from "../../src/database/postgres-address.ts";
 import { PostgresDatabase } from "../../src/database/postgres-database.ts";
@@ -11,87 +9,7 @@ import { startPostgres } from "../support/postgres.ts";
 import { sharedPostgres } from "../support/shared-postgres.ts";
 import { tlsFile } from "../support/tls.ts";
 import { emptyPostgresOptions } from "./databases.ts";
-import {
-  columns,
-  head,
-  message,
-  ready,
-  row,
-  serveEndless,
-  serveError,
-  servePlainLogin,
-} from "../support/postgres-stub.ts";
-
-/** How far the memory of a process may grow with each of the servers below. Without limits it takes gigabytes. */
-const mostGrownMb = 350;
-const program = new URL("./hostile-client.ts", import.meta.url);
-
-interface Told {
-  readonly sentence: string;
-  readonly message: string;
-  readonly grownMb: number;
-}
-
-describe("a PostgreSQL server that sends without end", () => {
-  const endless = "x".repeat(1_000_000);
-  const rest = Buffer.from(endless);
-  const announced = 2 ** 31 - 1;
-  const many = (one: Buffer): Buffer =>
-    Buffer.concat(Array.from({ length: Math.ceil(1e6 / one.length) }, () => one));
-  const servers: Readonly<Record<string, Parameters<typeof serveEndless>[0]>> = {
-    "rows of a kilobyte": { first: columns(1), again: many(row("x".repeat(1_000))) },
-    "rows without content": { first: columns(0), again: many(row()) },
-    "rows of many columns": {
-      first: columns(150),
-      again: many(row(...Array.from({ length: 150 }, () => ""))),
-    },
-    "results of many columns": { again: many(columns(30_000)) },
-    "one row of 500 MB": {
-      first: Buffer.concat([columns(1), head("D", 5e8), Buffer.from([0, 1]), head("x", 4.9e8).subarray(1)]),
-      again: rest,
-    },
-    "the longest row": {
-      first: Buffer.concat([
-        columns(1),
-        head("D", 6.3e7),
-        Buffer.from([0, 1]),
-        head("x", 6.3e7 - 10).subarray(1),
-      ]),
-      again: rest,
-    },
-    "an error": { first: Buffer.concat([head("E", announced), Buffer.from("SFATAL\0M")]), again: rest },
-    notices: { again: many(message("N", `SNOTICE\0M${"x".repeat(1_000)}\0\0`)) },
-    "the end of answers": { again: many(ready) },
-    "a message before the login": { login: false, first: head("R", announced), again: rest },
-    "an error before the login": {
-      login: false,
-      first: Buffer.concat([head("E", announced), Buffer.from("SFATAL\0M")]),
-      again: rest,
-    },
-    "settings before the login": { login: false, again: many(message("S", "name\0value\0")) },
-    "login after login": { login: false, again: many(message("R", 10, "SCRAM-SHA-256\0\0")) },
-    "suspended rows": { first: columns(1), again: many(Buffer.concat([row("x"), message("s")])) },
-    "a web page": { login: false, again: Buffer.from(`HTTP/1.1 400 Bad Request\r\n\r\n${endless}`) },
-  };
-
-  for (const [what, options] of Object.entries(servers)) {
-    it(`does not fill the memory: ${what}`, async () => {
-      const server = await serveEndless(options);
-      try {
-        const client = fork(program, [server.url], { execArgv: ["--max-old-space-size=1024"] });
-        const messages: Told[] = [];
-        client.on("message", (said) => messages.push(said as Told));
-        await once(client, "exit");
-        const [told] = messages;
-        assert.ok(told !== undefined, "the process was ended, as its memory was full");
-        assert.match(told.sentence, /^postgres(?:Long|Protocol)$/, told.message);
-        assert.ok(told.grownMb < mostGrownMb, `${told.grownMb} MB`);
-      } finally {
-        server.close();
-      }
-    });
-  }
-});
+import { serveError, servePlainLogin } from "../support/postgres-stub.ts";
 
 describe("the limits for the answers of a PostgreSQL server", () => {
   const opened: PostgresDatabase[] = [];
@@ -256,6 +174,8 @@ describe("the login at a PostgreSQL server", () => {
       secret,
       encodeURIComponent(secret),
       Buffer.from(`user:${secret}!`).toString("base64"),
+      Buffer.from(secret).toString("hex"),
+      secret.replace(/\W/g, (character) => `\\u00${character.charCodeAt(0).toString(16)}`),
     ]) {
       const server = await serveError("SFATAL", "C28P01", `Mno login with ${said}: ${"x".repeat(50_000)}`);
       try {

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   type DatabaseCheck,
-  type DatabaseLease,
+  type StoreConnection,
   StoreDatabases,
 } from "../../src/database/store-databases.ts";
 import { rowsIn } from "../support/rows.ts";
@@ -19,7 +19,7 @@ describe("a large SQLite database, which is checked while it is used", () => {
   let folder: string;
   let file: string;
   let checks: DatabaseCheck[];
-  const leases: DatabaseLease[] = [];
+  const connections: StoreConnection[] = [];
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), "check-"));
@@ -32,7 +32,7 @@ describe("a large SQLite database, which is checked while it is used", () => {
     await release();
   });
   afterEach(async () => {
-    await Promise.all(leases.splice(0).map(({ release }) => release()));
+    await Promise.all(connections.splice(0).map(({ release }) => release()));
     await rm(folder, { recursive: true });
   });
 
@@ -42,10 +42,10 @@ describe("a large SQLite database, which is checked while it is used", () => {
       besideFromBytes,
       onCheck: (_file, check) => checks.push(check),
     });
-  const open = async (of: StoreDatabases): Promise<DatabaseLease> => {
-    const lease = await of.open({ kind: "file", file });
-    leases.push(lease);
-    return lease;
+  const open = async (of: StoreDatabases): Promise<StoreConnection> => {
+    const connection = await of.open({ kind: "file", file });
+    connections.push(connection);
+    return connection;
   };
   /** Damages the rows of a table, which nothing reads at the start. */
   const damage = async (): Promise<void> => {
@@ -120,7 +120,7 @@ describe("a large SQLite database, which is checked while it is used", () => {
 
   it("is checked first if its schema is an older one", async () => {
     const { database, release } = await open(databases(Infinity));
-    await database.transaction([{ sql: "PRAGMA user_version = 1" }]);
+    await database.transaction([{ sql: "PRAGMA user_version = 0" }]);
     await release();
     await damage();
     await assert.rejects(open(databases(0)), damaged);

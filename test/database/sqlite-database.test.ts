@@ -7,9 +7,10 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setImmediate } from "node:timers/promises";
 import { promisify } from "node:util";
-import type { Migrations } from "../../src/database/database.ts";
+import { type Migrations, mayWait } from "../../src/database/database.ts";
 import { isDimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { SqliteDatabase } from "../../src/database/sqlite-database.ts";
+import { readLog } from "../../src/database/sqlite-log.ts";
 import { SqliteThreads } from "../../src/database/sqlite-threads.ts";
 import { migrations } from "./notes-schema.ts";
 import { testThreads } from "./support.ts";
@@ -158,6 +159,31 @@ describe("a SQLite database in a thread of its own", () => {
     await Promise.all(inserted);
     // A commit of its own for each would write at least a page (4 kB) for each.
     assert.ok((await walBytes()) - before < 500 * 4_096, `${(await walBytes()) - before} bytes`);
+  });
+
+  it("lets a transaction that may wait share the commit of the next one that writes, or commits it alone", async () => {
+    const database = await openFile();
+    const soon = (text: string) => {
+      const { sql, values } = insert(text);
+      return database.transaction([{ sql: `${sql} ${mayWait}`, values }]);
+    };
+    const commits = () => readLog(`${file}-wal`).commits;
+    await soon("alone");
+    // A computer that is held up may take longer than it waits.
+    for (let n = 0; ; n += 1) {
+      const before = commits();
+      const waiting = soon(`first ${n}`);
+      const [read = []] = await database.transaction([all]);
+      await Promise.all([waiting, database.transaction([insert(`second ${n}`)])]);
+      if (commits() === before + 1) {
+        assert.ok(read.every(({ text }) => text !== `first ${n}`));
+        break;
+      }
+      assert.ok(n < 100, "never one commit");
+    }
+    const last = soon("last");
+    await database.close();
+    await last;
   });
 
   it("rejects what comes after close, and closes twice without harm", async () => {

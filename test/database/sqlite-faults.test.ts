@@ -8,7 +8,7 @@ import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { SqliteDatabase } from "../../src/database/sqlite-database.ts";
 import type { TransactionResult } from "../../src/database/sqlite-messages.ts";
-import { type DatabaseLease, StoreDatabases } from "../../src/database/store-databases.ts";
+import { type StoreConnection, StoreDatabases } from "../../src/database/store-databases.ts";
 import { isDimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { migrations } from "./notes-schema.ts";
 import { testThreads } from "./support.ts";
@@ -183,7 +183,7 @@ describe("a SQLite database on a disk that fails", () => {
     }
     const databases = new StoreDatabases({ openWithinMs: 500 });
     /** Opening goes on when a try is given up: on a busy computer the next one finds it farther. */
-    const openAnswered = async (path: string): Promise<DatabaseLease> => {
+    const openAnswered = async (path: string): Promise<StoreConnection> => {
       for (;;) {
         try {
           return await databases.open({ kind: "file", file: path });
@@ -211,7 +211,7 @@ describe("a SQLite database on a disk that fails", () => {
     await writeFile(pipe, "");
     await pending;
     await rm(pipe);
-    const lease = await openAnswered(file);
-    await lease.release();
+    const connection = await openAnswered(file);
+    await connection.release();
   });
 });

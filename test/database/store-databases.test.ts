@@ -7,7 +7,7 @@ import { DatabaseSync } from "node:sqlite";
 import { setImmediate } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
 import { type SqliteThread, SqliteThreads } from "../../src/database/sqlite-threads.ts";
-import { type DatabaseLease, StoreDatabases } from "../../src/database/store-databases.ts";
+import { type StoreConnection, StoreDatabases } from "../../src/database/store-databases.ts";
 import { isDimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { Store } from "../../src/vault/store.ts";
 
@@ -45,15 +45,15 @@ describe("the databases of stores", () => {
   let folder: string;
   let file: string;
   let databases: StoreDatabases;
-  const leases: DatabaseLease[] = [];
+  const connections: StoreConnection[] = [];
 
   const open = async (path = file) => {
-    const lease = await databases.open({ kind: "file", file: path });
-    leases.push(lease);
-    return lease;
+    const connection = await databases.open({ kind: "file", file: path });
+    connections.push(connection);
+    return connection;
   };
   /** Opening goes on when an attempt is given up. */
-  const openAnswered = async (): Promise<DatabaseLease> => {
+  const openAnswered = async (): Promise<StoreConnection> => {
     for (;;) {
       try {
         return await open();
@@ -72,7 +72,7 @@ describe("the databases of stores", () => {
     databases = new StoreDatabases();
   });
   afterEach(async () => {
-    await Promise.all(leases.splice(0).map((lease) => lease.release()));
+    await Promise.all(connections.splice(0).map((connection) => connection.release()));
     await rm(folder, { recursive: true });
   });
 
@@ -90,13 +90,13 @@ describe("the databases of stores", () => {
       const files = ["one", "two"].map((store) => join(folder, `start-${round}`, `${store}.sqlite`));
       const opened = await Promise.all(files.map((path) => databases.open({ kind: "file", file: path })));
       assert.equal(new Set(opened.map(({ worker }) => worker.id)).size, files.length);
-      await Promise.all(opened.map((lease) => lease.release()));
+      await Promise.all(opened.map((connection) => connection.release()));
     }
   });
 
   it("keeps the database open until the last of its users has released it", async () => {
     const store = new Store({ kind: "file", file }, { kind: "folder", path: folder }, databases);
-    const [one, two] = await Promise.all([store.lease(), store.lease()]);
+    const [one, two] = await Promise.all([store.connect(), store.connect()]);
     await Promise.all([one.release(), one.release()]);
     await two.database.transaction(nothing);
     await two.release();
@@ -104,8 +104,8 @@ describe("the databases of stores", () => {
   });
 
   it("opens the file again while it is being closed", async () => {
-    const lease = await open();
-    const released = lease.release();
+    const connection = await open();
+    const released = connection.release();
     const again = await open();
     await again.database.transaction(nothing);
     await released;
@@ -158,8 +158,8 @@ describe("the databases of stores", () => {
       foreign.close();
       await (opened === 1 ? threads.answered : threads.givenBack);
       await setImmediate();
-      const lease = await openAnswered();
-      await lease.database.transaction(nothing);
+      const connection = await openAnswered();
+      await connection.database.transaction(nothing);
       assert.equal(threads.taken, opened);
     });
   }

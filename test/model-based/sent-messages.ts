@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { NodeError } from "../../src/runtime/status/node-error.ts";
+import type { NodeError } from "../../src/runtime/status/node-status.ts";
 import type { End, Sent } from "../support/flow.ts";
 import { routes, idOf, timeoutMs } from "./flow-nodes.ts";
 import type { NodeName } from "./steps.ts";

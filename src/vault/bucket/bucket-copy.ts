@@ -1,18 +1,13 @@
 import { join } from "node:path";
-import { buffer } from "node:stream/consumers";
 import type { ToolDatabase } from "../../database/tool-database.ts";
-import { isDimensionerError } from "../../errors/dimensioner-error.ts";
-import { sha256Of } from "../../model/sha256.ts";
-import { manifestFileName } from "../archive-disk.ts";
-import type { CopiedPackage, CopyTarget, NotPut } from "../copy-target.ts";
-import { BucketFiles } from "../files/bucket-files.ts";
+import { manifestFileName, plainDisk } from "../archive-disk.ts";
+import type { CopiedPackage, CopyTarget, NotPut } from "../upkeep/copy-target.ts";
+import { BucketVault, copyFile, markArchive } from "./bucket-vault.ts";
 import type { BucketAddress } from "../s3/bucket-address.ts";
 import { Bucket } from "../s3/bucket.ts";
 import { BucketDisk, rootOf } from "./bucket-disk.ts";
-import { copyFile } from "./copy-file.ts";
-import { markArchive } from "./mark-archive.ts";
+import { dayMs } from "../../time/clocks.ts";
 
-const dayMs = 24 * 3_600_000;
 const schema =
   "CREATE TABLE there (folder TEXT NOT NULL, name TEXT NOT NULL, bytes INTEGER NOT NULL, PRIMARY KEY (folder, name)) WITHOUT ROWID";
 
@@ -26,7 +21,8 @@ interface BucketCopyOptions {
 
 /** A bucket to which packages are copied. A package is there when its manifest is, which comes last. */
 export class BucketCopy implements CopyTarget {
-  readonly files: BucketFiles;
+  readonly vault: BucketVault;
+  readonly retainUntil: Date | undefined;
   readonly #bucket: Bucket;
   readonly #prefix: string;
   readonly #options: BucketCopyOptions;
@@ -35,7 +31,8 @@ export class BucketCopy implements CopyTarget {
     this.#bucket = bucket;
     this.#prefix = bucket.address.prefix === "" ? "" : `${bucket.address.prefix}/`;
     this.#options = options;
-    this.files = new BucketFiles(new BucketDisk(bucket), rootOf(bucket.address));
+    this.retainUntil = options.retainUntil;
+    this.vault = new BucketVault(new BucketDisk(bucket), rootOf(bucket.address));
   }
 
   /** Sends nothing yet. */
@@ -80,27 +77,19 @@ export class BucketCopy implements CopyTarget {
     return new Map(rows.map(({ name, bytes }) => [String(name), Number(bytes)]));
   }
 
-  /** As its writer has noted it; what other programs have copied is read. */
-  async sha256Of(location: string): Promise<string | undefined> {
-    const key = this.#prefix + location;
-    const head = await this.#bucket.head(key);
-    if (head === undefined || head.sha256 !== undefined) {
-      return head?.sha256;
-    }
-    const opened = await this.#bucket.read(key);
-    return opened === undefined ? undefined : sha256Of(await buffer(opened.body));
-  }
-
   /** What an earlier run has stored is not sent again, and nothing is replaced by another package. */
   async putPackage({ folder, location, manifest, files }: CopiedPackage): Promise<NotPut | undefined> {
     const there = await this.lengthsOf(location);
+    const { retainUntil } = this;
     for (const file of files) {
+      const to = join(this.vault.root, location, file.path);
       const isStored =
-        there.get(file.path) === file.bytes &&
-        (await this.sha256Of(`${location}/${file.path}`)) === file.sha256;
-      const what = isStored
-        ? undefined
-        : await this.putFile(join(folder, file.path), `${location}/${file.path}`, file);
+        there.get(file.path) === file.bytes && (await this.vault.sha256Of(to, file.bytes)) === file.sha256;
+      if (isStored) {
+        await this.#protect(`${location}/${file.path}`);
+        continue;
+      }
+      const what = await this.vault.putFile(join(folder, file.path), to, { ...file, retainUntil }, plainDisk);
       if (what !== undefined) {
         return { what, path: file.path };
       }
@@ -112,12 +101,18 @@ export class BucketCopy implements CopyTarget {
       this.#prefix + key,
       manifest,
       {
-        retainUntil: this.#options.retainUntil,
+        retainUntil,
         contentType: "application/json",
         isNew: true,
       },
     );
-    if (stored === "stored" || (stored === "exists" && (await this.sha256Of(key)) === manifest.sha256)) {
+    const isThere =
+      stored === "exists" &&
+      (await this.vault.sha256Of(join(this.vault.root, key), manifest.bytes)) === manifest.sha256;
+    if (isThere) {
+      await this.#protect(key);
+    }
+    if (stored === "stored" || isThere) {
       const rows = [...files, { ...manifest, path: manifestFileName }];
       await this.#note(rows.map(({ path, bytes }) => [location, path, bytes]));
       return undefined;
@@ -125,25 +120,10 @@ export class BucketCopy implements CopyTarget {
     return { what: stored === "exists" ? "taken" : (stored ?? "missing"), path: manifestFileName };
   }
 
-  async putFile(
-    path: string,
-    location: string,
-    { contentType, mayChange = false, ...expected }: Parameters<CopyTarget["putFile"]>[2],
-  ): Promise<NotPut["what"] | undefined> {
-    const stored = await copyFile(path, this.#bucket, this.#prefix + location, expected, {
-      retainUntil: mayChange ? undefined : this.#options.retainUntil,
-      contentType,
-    });
-    return stored === "stored" ? undefined : stored === undefined ? "missing" : "changed";
-  }
-
-  async remove(location: string): Promise<void> {
-    try {
-      await this.#bucket.remove(this.#prefix + location);
-    } catch (error) {
-      if (!isDimensionerError(error) || !["bucketDenied", "bucketProtected"].includes(error.sentence)) {
-        throw error;
-      }
+  /** An earlier run may have ended between storing an object and setting its retention, or because that was refused. */
+  async #protect(key: string): Promise<void> {
+    if (this.retainUntil !== undefined) {
+      await this.#bucket.demandRetention(this.#prefix + key, this.retainUntil);
     }
   }
 

@@ -1,12 +1,17 @@
 /** Compares the logs of an archive with its packages, and with the logs in the databases of its stores. */
+import { join } from "node:path";
 import type { Row } from "../../database/database.ts";
-import type { LogLine } from "../../database/log-table.ts";
+import type { FoundLine } from "../../database/log-table.ts";
 import { isDimensionerError } from "../../errors/dimensioner-error.ts";
 import type { ArchiveNote, Finding, Unchecked } from "../../model/archive-reports.ts";
+import { parseFields, recordLimits } from "../../model/parse-json.ts";
+import { areTooFar } from "../../time/clocks.ts";
 import { holdFileName, manifestFileName } from "../archive-disk.ts";
-import type { CheckParts, SeenPackages } from "../seen-packages.ts";
+import { readPlain } from "../packages/package-files.ts";
+import type { CheckParts, SeenPackages } from "../upkeep/seen-packages.ts";
 import { loadManifestWithin, sayUnreadable } from "../walk.ts";
 import type { Checkpoints } from "./checkpoints.ts";
+import { type EventOf, isFoundOtherwise } from "./events.ts";
 import { logParts, storesWithLog } from "./log-files.ts";
 import { LogReplay, type ReplayedLog, sayLines } from "./replay.ts";
 
@@ -16,7 +21,7 @@ export interface LogInDatabase {
   readonly file: string;
   readonly store: string;
   /** Its lines from a number on, some at a time. */
-  lines(from: number): AsyncGenerator<readonly LogLine[]>;
+  lines(from: number): AsyncGenerator<readonly FoundLine[]>;
   /** Whether a job is about to note a package, or one that was killed would. */
   isKnown(one: { readonly job: string; readonly sha256: string; readonly path: string }): Promise<boolean>;
   /** Whether an upload of a job is there, or was and is not removed yet. */
@@ -27,6 +32,8 @@ interface LogChecks {
   /** The path of the checked folder, with a slash at the end; empty for the folder of packages itself. */
   readonly below: string;
   readonly databases: readonly LogInDatabase[];
+  /** Those whose packages are elsewhere: what is here is a copy of them, whose log may end before theirs. */
+  readonly originals: readonly LogInDatabase[];
   readonly unchecked: Unchecked[];
   readonly notes: ArchiveNote[];
 }
@@ -71,14 +78,15 @@ export class LogCheck {
   async *checkLines({
     below,
     databases,
+    originals,
     unchecked,
     notes,
   }: LogChecks): AsyncGenerator<Finding, readonly ReplayedLog[]> {
     yield* this.#elsewhere;
     const hasMoreStamps = await this.#checkpoints.readOn();
     for (const one of this.#logs) {
-      for (const database of databases.filter(({ store }) => store === one.replay.store)) {
-        yield* compareWithDatabase(one.replay, database);
+      for (const database of [...databases, ...originals].filter(({ store }) => store === one.replay.store)) {
+        yield* compareWithDatabase(one.replay, database, originals.includes(database));
       }
       // The comparison with a database reads on as well.
       const hasMore = (await one.replay.readOn()) || (await one.replay.size()) !== one.replayed.log.size;
@@ -106,8 +114,8 @@ export class LogCheck {
     yield* checkUnknown(this.#parts, databases, unchecked);
     yield* checkMissing(this.#parts, below);
     yield* checkHolds(
-      this.#parts.seen,
-      this.#logs.flatMap(({ replayed }) => [...replayed.log.held.keys()]),
+      this.#parts,
+      this.#logs.flatMap(({ replayed }) => [...replayed.log.held.values()]),
     );
     notes.push(...(await noteKept(this.#parts.seen)));
   }
@@ -130,14 +138,45 @@ async function resultOf(replay: LogReplay, checkpoints: Checkpoints): Promise<Re
   }
 }
 
+/** A file of this package is shorter, however many characters of its reason JSON has as escapes. */
+const mostHoldBytes = 64 * 1024;
+
+/** What the file says; more would be said to people only. */
+const holdFields: ReadonlySet<string> = new Set(["heldAt", "person", "reason"]);
+
 /** Packages whose file and log disagree on whether they are on hold. */
 const disagreeing = `SELECT seen_order, path, has_hold FROM seen
   WHERE seen_order > ? AND has_hold <> (job IN (SELECT value FROM json_each(?)))
     AND job IN (SELECT package_id FROM logged) ORDER BY seen_order LIMIT ?`;
 
 /** The log decides; the file is for people, who must not be told otherwise. */
-async function* checkHolds(seen: SeenPackages, held: readonly string[]): AsyncGenerator<Finding> {
-  for await (const row of seen.pages(disagreeing, [JSON.stringify(held)])) {
+async function* checkHolds(
+  { seen, root, disk }: Pick<CheckParts, "disk" | "root" | "seen">,
+  held: readonly EventOf<"held">[],
+): AsyncGenerator<Finding> {
+  for (const event of held) {
+    const there = "SELECT path FROM seen WHERE job = ? AND sha256 = ? AND has_hold = 1";
+    for (const row of await seen.select(there, [event.package, event.sha256])) {
+      const path = String(row["path"]);
+      const content = await readPlain(join(root, path, holdFileName), disk, mostHoldBytes).catch(
+        () => "none",
+      );
+      const said = typeof content === "string" ? undefined : parseFields(content.toString(), recordLimits);
+      const text = (name: string): string => {
+        const value = said?.[name];
+        return typeof value === "string" ? value.toWellFormed() : "";
+      };
+      const isSame =
+        Object.keys(said ?? {}).every((name) => holdFields.has(name)) &&
+        text("reason") === event.reason &&
+        text("person") === (event.person ?? "");
+      if (!isSame || areTooFar(Date.parse(text("heldAt")), Date.parse(event.at))) {
+        const problem = `${holdFileName} says something else than the log, which says ${event.at}: ${[event.person ?? [], event.reason].flat().join(": ")}`;
+        yield { kind: "hold", path, problem };
+      }
+    }
+  }
+  for await (const row of seen.pages(disagreeing, [JSON.stringify(held.map((one) => one.package))])) {
     const problem =
       row["has_hold"] === 1
         ? `${holdFileName} is here, and the log does not say that the package is on hold: somebody has put it there, or a release was interrupted`
@@ -240,10 +279,16 @@ function explainUnknown(path: string, sha256: string, there: Row | undefined): F
   return { kind: "changed", path: path === "" ? manifestFileName : `${path}/${manifestFileName}`, problem };
 }
 
-/** Packages that a log names and does not say were deleted, and that were not seen. One that was moved was said to be. */
+/**
+ * Packages that a log names and does not say were deleted, and that were not seen as it names them. What no log knows was said of where it
+ * is; what lies there instead and has a line of its own, in this log or another one, is no excuse.
+ */
 const missing = `SELECT package_id, path, sha256 FROM logged
-  WHERE package_id > ? AND pruned_n IS NULL AND substr(path, 1, ?) = ? AND NOT EXISTS (
-    SELECT 1 FROM seen WHERE seen.path = logged.path OR seen.sha256 = logged.sha256)
+  WHERE package_id > ? AND pruned_n IS NULL AND substr(path, 1, ?) = ?
+    AND NOT EXISTS (SELECT 1 FROM seen WHERE seen.path = logged.path AND seen.sha256 = logged.sha256)
+    AND NOT EXISTS (
+      SELECT 1 FROM seen WHERE (seen.path = logged.path OR seen.sha256 = logged.sha256) AND NOT EXISTS (
+        SELECT 1 FROM logged AS other WHERE other.path = seen.path AND other.sha256 = seen.sha256))
   ORDER BY package_id LIMIT ?`;
 
 const atOnce = 500;
@@ -271,7 +316,11 @@ async function* checkMissing(
   }
 }
 
-async function* compareWithDatabase(replay: LogReplay, database: LogInDatabase): AsyncGenerator<Finding> {
+async function* compareWithDatabase(
+  replay: LogReplay,
+  database: LogInDatabase,
+  isCopy: boolean,
+): AsyncGenerator<Finding> {
   const say = (problem: string): Finding => ({
     kind: "log",
     path: [...logParts, replay.store].join("/"),
@@ -279,6 +328,7 @@ async function* compareWithDatabase(replay: LogReplay, database: LogInDatabase):
   });
   let size = 0;
   let lacking: number[] = [];
+  let gap: readonly [first: number, last: number] | undefined;
   for await (const lines of database.lines(0)) {
     const [first] = await replay.differing(lines);
     if (first !== undefined) {
@@ -286,8 +336,28 @@ async function* compareWithDatabase(replay: LogReplay, database: LogInDatabase):
         `the line ${first} is not the one in the database ${database.file}: one of the two was changed`,
       );
     }
+    const other = lines.find(isFoundOtherwise);
+    if (other !== undefined) {
+      yield say(
+        `in the database ${database.file}, the columns by which the line ${other.n} is found do not agree with it: they were changed; dimensioner rebuild puts them right`,
+      );
+    }
     lacking.push(...(await replay.lacking(lines.map(({ n }) => n))));
-    size = (lines.at(-1)?.n ?? -1) + 1;
+    for (const { n } of lines) {
+      gap ??= n === size ? undefined : [size, n - 1];
+      size = n + 1;
+    }
+  }
+  if (gap !== undefined) {
+    yield say(
+      sayLines(
+        ...gap,
+        `missing in the database ${database.file}; dimensioner rebuild puts back what is beside the packages`,
+      ),
+    );
+  }
+  if (isCopy) {
+    lacking = [];
   }
   if (lacking.length > 0) {
     // What was written meanwhile may be beside the packages by now.

@@ -1,14 +1,14 @@
 import { systemCode } from "../../media/disk.ts";
 import type { Finding, Unchecked } from "../../model/archive-reports.ts";
 import { plainDisk } from "../archive-disk.ts";
-import { openPlain } from "../packages/package-files.ts";
-import type { ReadTimestamp, TimestampFolder } from "../timestamp-folder.ts";
+import { readPlain } from "../packages/package-files.ts";
+import type { ReadTimestamp, TimestampFolder } from "../timestamp/timestamp-folder.ts";
 import { sayUnreadable } from "../walk.ts";
-import { type Checkpoint, readCheckpoint } from "./events.ts";
+import { type Checkpoint, findCheckpoints } from "./events.ts";
 import type { ReplayedLog } from "./replay.ts";
 
-/** A checkpoint may have signatures behind it, or the rest of an e-mail. */
-const mostBytes = 64 * 1024;
+/** A checkpoint has 120 bytes: one of each night of twenty years, or an e-mail. */
+const mostBytes = 1024 * 1024;
 
 /** The checkpoints with which the logs of an archive are compared: those of its time stamps, and those that somebody has kept elsewhere. */
 export class Checkpoints {
@@ -24,7 +24,7 @@ export class Checkpoints {
 
   /** `files`: those with the checkpoints that somebody has kept. What is none is said by `check`. */
   static async read(folder: TimestampFolder, files: readonly string[]): Promise<Checkpoints> {
-    return new Checkpoints(folder, await Promise.all(files.map(readGiven)));
+    return new Checkpoints(folder, (await Promise.all(files.map(readGiven))).flat());
   }
 
   /** Reads the time stamps that have come since. To be called before the lines of the log are read that they sign. */
@@ -101,23 +101,30 @@ interface GivenCheckpoint {
   readonly problem: string;
 }
 
-async function readGiven(path: string): Promise<GivenCheckpoint> {
+/** All checkpoints in a file: people add one each night, or keep the e-mail in which one was sent or answered. */
+async function readGiven(path: string): Promise<GivenCheckpoint[]> {
+  const none = (problem: string): GivenCheckpoint => ({ file: path, checkpoint: undefined, problem });
+  const isNone = none("this is not a checkpoint of a store");
   try {
-    const file = await openPlain(path, plainDisk);
-    if (file === undefined) {
-      return { file: path, checkpoint: undefined, problem: "there is no such file" };
+    const content = await readPlain(path, plainDisk, mostBytes);
+    if (typeof content === "string") {
+      return [
+        content === "none" ? none("there is no such file, or it is a link or no regular file") : isNone,
+      ];
     }
-    try {
-      const { buffer, bytesRead } = await file.read(Buffer.alloc(mostBytes), 0, mostBytes, 0);
-      const checkpoint = readCheckpoint(buffer.toString("utf8", 0, bytesRead));
-      return { file: path, checkpoint, problem: "this is not a checkpoint of a store" };
-    } finally {
-      await file.close();
-    }
+    const found = findCheckpoints(textOf(content));
+    return found.length === 0
+      ? [isNone]
+      : found.map((checkpoint) => (checkpoint === undefined ? isNone : { ...isNone, checkpoint }));
   } catch (error) {
     if (systemCode(error) === undefined) {
       throw error;
     }
-    return { file: path, checkpoint: undefined, problem: sayUnreadable(error) };
+    return [none(sayUnreadable(error))];
   }
+}
+
+/** The text of a file: what PowerShell writes with `>` is UTF-16. */
+function textOf(content: Buffer): string {
+  return new TextDecoder(content[0] === 0xff && content[1] === 0xfe ? "utf-16le" : "utf-8").decode(content);
 }

@@ -3,7 +3,7 @@
  * so the same hash. Its number is its place in the log and stands before it in the files.
  */
 import * as v from "valibot";
-import type { NewLine } from "../../database/log-table.ts";
+import type { FoundLine, NewLine } from "../../database/log-table.ts";
 import { parseJson, recordLimits } from "../../model/parse-json.ts";
 import type { Manifest } from "../packages/manifest.ts";
 
@@ -25,6 +25,10 @@ const logEvent = v.variant("what", [
   v.strictObject({ what: v.literal("lost"), at, packages: size, reason: text }),
   /** A worker has opened the store to archive. */
   v.strictObject({ what: v.literal("opened"), at, worker: text, software: text }),
+  /** The packages are somewhere else now. Both are a folder's path, or the key of a bucket. */
+  v.strictObject({ what: v.literal("moved"), at, from: text, to: text }),
+  /** The first `size` lines, and all packages that they name and that were there, are in a copy. `to`: a folder's path, or the address of a bucket. */
+  v.strictObject({ what: v.literal("copied"), at, to: text, size }),
   /** `archived`: the time in its manifest. `supplements`: the SHA-256 of the manifest of the package that it adds to. */
   v.strictObject({
     what: v.literal("archived"),
@@ -35,6 +39,15 @@ const logEvent = v.variant("what", [
   }),
   v.strictObject({ what: v.literal("held"), at, ...ofPackage, ...byPerson }),
   v.strictObject({ what: v.literal("released"), at, ...ofPackage, ...byPerson }),
+  /** A number that was not known yet when the package was archived, such as that of a label that was bought later. */
+  v.strictObject({
+    what: v.literal("named"),
+    at,
+    ...ofPackage,
+    number: text,
+    person: v.nullable(text),
+    reason: v.nullable(text),
+  }),
   /** `before`: what was archived before this time was to be deleted; with a `reason`, as far as space was needed. */
   v.strictObject({
     what: v.literal("pruned"),
@@ -105,6 +118,14 @@ export function columnsOf(event: LogEvent | undefined): Omit<NewLine, "line"> {
   };
 }
 
+/** Whether holds and deletions would be looked up by other columns than a line has: what is signed is the line. */
+export function isFoundOtherwise({ line, columns }: FoundLine): boolean {
+  const event = readEvent(line);
+  return (
+    event !== undefined && Object.entries(columnsOf(event)).some(([name, value]) => columns[name] !== value)
+  );
+}
+
 /** Reads a line; undefined if it is none, or not as this package writes it, or of a later version. */
 export function readEvent(line: string): LogEvent | undefined {
   try {
@@ -151,4 +172,12 @@ export function readCheckpoint(content: string): Checkpoint | undefined {
   return isValid && hash.length === 32
     ? { store: origin.slice(originStart.length), size: Number(lines), root: hash }
     : undefined;
+}
+
+/** The checkpoints in a text, between others, indented or quoted as in an e-mail; undefined for one that was damaged. */
+export function findCheckpoints(content: string): (Checkpoint | undefined)[] {
+  const lines = content.split(/\r\n?|\n/).map((line) => line.replace(/^[\s>]+/, "").trimEnd());
+  return lines.flatMap((line, at) =>
+    line.startsWith(originStart) ? [readCheckpoint(lines.slice(at, at + 3).join("\n"))] : [],
+  );
 }

@@ -8,8 +8,8 @@ import { join } from "node:path";
 import type { LogLine } from "../../database/log-table.ts";
 import { ProblemError } from "../../errors/interpolation.ts";
 import { type ReadDisk, namesInState, stateFolderName } from "../archive-disk.ts";
-import { readLines } from "../files/appended-lines.ts";
-import { openPlain } from "../packages/package-files.ts";
+import { readLines } from "../plain-files.ts";
+import { openPlain, readPlain } from "../packages/package-files.ts";
 import { blockLines } from "./tree.ts";
 
 const logName = "log";
@@ -63,9 +63,12 @@ export function readLine(text: string): LogLine | undefined {
   return n === undefined || line === undefined ? undefined : { n: Number(n), line };
 }
 
+/** The ID of a store; what systems put into each folder that they show, such as .DS_Store, has another name. */
+const storeId = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
+
 /** The stores that have a log beside these packages. Throws ERR_FILE if a link leads to them. */
 export async function storesWithLog(root: string, disk: ReadDisk): Promise<string[]> {
-  return (await namesInState(root, [logName], disk)).sort();
+  return (await namesInState(root, [logName], disk)).filter((name) => storeId.test(name)).sort();
 }
 
 /** Reads the log of one store, and later what was added to it. */
@@ -144,22 +147,19 @@ export class LogFilesReader {
   }
 
   async #readBatch(name: string, gone: string[]): Promise<readonly LogLine[]> {
-    const file = await openPlain(join(this.#root, ...logParts, this.#store, name), this.#disk);
-    if (file === undefined) {
-      gone.push(name);
+    const path = join(this.#root, ...logParts, this.#store, name);
+    const content = await readPlain(path, this.#disk, mostBatchBytes);
+    if (typeof content === "string") {
+      if (content === "none") {
+        gone.push(name);
+      } else {
+        this.#setAside(name);
+      }
       return [];
     }
-    try {
-      if ((await file.stat()).size > mostBatchBytes) {
-        this.#setAside(name);
-        return [];
-      }
-      const lines = (await file.readFile()).toString().split("\n").slice(0, -1).map(readLine);
-      this.#readTo.set(name, 0);
-      return lines.filter((line) => line !== undefined);
-    } finally {
-      await file.close();
-    }
+    const lines = content.toString().split("\n").slice(0, -1).map(readLine);
+    this.#readTo.set(name, 0);
+    return lines.filter((line) => line !== undefined);
   }
 }
 

@@ -1,5 +1,6 @@
 /** What the log in a store's database says of packages at the moment. The last line about a package counts. */
 import { type Condition, type Database, marksFor } from "../../database/database.ts";
+import { ofFamily } from "../packages/package-index.ts";
 import { type EventOf, type LogEvent, readEvent } from "./events.ts";
 
 const idsAtOnce = 200;
@@ -9,6 +10,9 @@ export type HeldEvent = EventOf<"held">;
 /** The line of a log that says that a package was deleted. */
 export type PrunedEvent = EventOf<"pruned">;
 
+/** The line of a log that adds a number to a package. */
+export type NamedEvent = EventOf<"named">;
+
 type Reads = Pick<Database, "transaction">;
 
 /** The last line of each package, of those that begin or end something. An index has only these lines. */
@@ -17,11 +21,11 @@ const last = (id: string, begin: string, end: string): string =>
 
 /** The condition that no package of a family is on hold. `family`: the SHA-256 of the manifest that all others supplement. */
 export function notHeld(family: string): Condition {
+  const { sql, values } = ofFamily(family);
   return {
     sql: `NOT EXISTS (SELECT 1 FROM packages AS one
-      WHERE (one.manifest_sha256 = ? OR one.supplements_sha256 = ?)
-        AND (${last("one.package_id", "held", "released")}) = 'held')`,
-    values: [family, family],
+      WHERE ${sql} AND (${last("one.package_id", "held", "released")}) = 'held')`,
+    values,
   };
 }
 
@@ -48,6 +52,30 @@ export function heldOf(database: Reads, ids: readonly string[]): Promise<Readonl
   return lastEvents(database, ids, ["held", "released"], (event) =>
     event.what === "held" ? event : undefined,
   );
+}
+
+/** The numbers that were added to these packages, in their order; by the IDs of the packages. */
+export async function namedOf(
+  database: Reads,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, readonly NamedEvent[]>> {
+  const named = new Map<string, NamedEvent[]>();
+  for (let from = 0; from < ids.length; from += idsAtOnce) {
+    const some = ids.slice(from, from + idsAtOnce);
+    const [rows = []] = await database.transaction([
+      {
+        sql: `SELECT line FROM log WHERE package_id IN (${marksFor(some)}) AND what = 'named' ORDER BY n`,
+        values: some,
+      },
+    ]);
+    for (const row of rows) {
+      const event = readEvent(String(row["line"]));
+      if (event?.what === "named") {
+        named.set(event.package, [...(named.get(event.package) ?? []), event]);
+      }
+    }
+  }
+  return named;
 }
 
 /** By what packages that were deleted are looked up: their IDs, the SHA-256 of their manifests, or their transactions in small letters. */

@@ -1,11 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { type Database, type Statement, lockLog, marksFor } from "../../database/database.ts";
-import { type LogLine, type LogTable, lineOf } from "../../database/log-table.ts";
+import { type LogLine, type LogTable, foundLineOf, lineOf, selectFound } from "../../database/log-table.ts";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { packageVersion } from "../../package/package-files.ts";
-import type { ArchiveFiles } from "../files/archive-files.ts";
+import { indexNumber } from "../packages/package-index.ts";
+import type { Vault } from "../vault.ts";
 import { LogFilesReader, lastLines, logParts } from "./log-files.ts";
-import { columnsOf, entryOf, readEvent } from "./events.ts";
+import { type LogEvent, columnsOf, entryOf, isFoundOtherwise, readEvent } from "./events.ts";
 import { blockLines } from "./tree.ts";
 
 const linesAtOnce = 500;
@@ -13,22 +14,30 @@ const linesAtOnce = 500;
 /** A log in its database, and where its lines lie beside the packages. */
 export interface OpenedLog {
   readonly table: LogTable;
-  readonly files: ArchiveFiles;
+  readonly vault: Vault;
 }
 
 /** Puts the lines of this process beside the packages. Resolves when they are durable; rejects with ERR_STORE or the system's error. */
-export async function publishLog({ table, files }: OpenedLog): Promise<void> {
-  await table.publish((writer, lines) => files.appendLog(table.store, writer, lines));
-  if (files.kind === "s3") {
+export async function publishLog({ table, vault }: OpenedLog): Promise<void> {
+  await table.publish((writer, lines) => vault.appendLog(table.store, writer, lines));
+  if (vault.kind === "s3") {
     table.tidyAfter(blockLines, (published) =>
-      files.compactLog(table.store, published, (first, end) => table.lines(first, end)),
+      vault.compactLog(table.store, published, (first, end) => table.lines(first, end)),
     );
   }
 }
 
+/** The same for the lines that say of some packages that they were archived, whoever has added them. */
+export async function publishArchived(
+  { table, vault }: OpenedLog,
+  packageIds: readonly string[],
+): Promise<void> {
+  await table.publishArchived(packageIds, (writer, lines) => vault.appendLog(table.store, writer, lines));
+}
+
 /** The same for the lines that others have left: processes that were killed. */
-export async function publishLeftLog({ table, files }: OpenedLog): Promise<void> {
-  await table.publishLeft((writer, lines) => files.appendLog(table.store, writer, lines));
+export async function publishLeftLog({ table, vault }: OpenedLog): Promise<void> {
+  await table.publishLeft((writer, lines) => vault.appendLog(table.store, writer, lines));
 }
 
 /**
@@ -46,14 +55,22 @@ export async function readyLog(log: OpenedLog, database: Pick<Database, "transac
   });
 }
 
+/** Adds a line and puts it beside the packages. Rejects as `readyLog` and `publishLog` do. */
+export async function addToLog(
+  log: OpenedLog,
+  database: Pick<Database, "transaction">,
+  event: LogEvent,
+): Promise<void> {
+  await readyLog(log, database);
+  await database.transaction([lockLog, ...log.table.append(entryOf(event))]);
+  await publishLog(log);
+}
+
 /** Opens the log for a worker that archives, says so in it, and puts beside the packages what a kill has left. Rejects as `readyLog` does. */
 export async function openLog(log: OpenedLog, database: Database, worker: string): Promise<void> {
-  await readyLog(log, database);
   const at = new Date().toISOString();
   const { name, version } = packageVersion();
-  const opened = entryOf({ what: "opened", at, worker, software: `${name} ${version}` });
-  await database.transaction([lockLog, ...log.table.append(opened)]);
-  await publishLog(log);
+  await addToLog(log, database, { what: "opened", at, worker, software: `${name} ${version}` });
   await publishLeftLog(log);
 }
 
@@ -62,10 +79,10 @@ export async function openLog(log: OpenedLog, database: Database, worker: string
  * the database, or the lines there have a gap.
  */
 export async function catchUp(
-  { table, files }: OpenedLog,
+  { table, vault }: OpenedLog,
   database: Pick<Database, "transaction">,
 ): Promise<void> {
-  const { root, disk } = files;
+  const { root, disk } = vault;
   const ends = await lastLines(root, table.store, disk);
   if (ends.length === 0) {
     return;
@@ -74,7 +91,7 @@ export async function catchUp(
   const size = Number(head[0]?.["size"]);
   const refuse = (n: number): never => {
     const facts = { surface: "store", operation: "open" } as const;
-    const path = files.addressOf([...logParts, table.store].join("/"));
+    const path = vault.addressOf([...logParts, table.store].join("/"));
     throw new DimensionerError("logDiffers", facts, { path, count: n });
   };
   const known = await linesIn(
@@ -126,6 +143,10 @@ export function insertLines(lines: readonly LogLine[]): Statement[] {
       }),
     },
     { sql: "UPDATE log_head SET size = coalesce((SELECT max(n) + 1 FROM log), 0)" },
+    ...lines.flatMap(({ line }) => {
+      const event = readEvent(line);
+      return event?.what === "named" ? indexNumber(event.package, event.number) : [];
+    }),
   ];
 }
 
@@ -152,15 +173,38 @@ async function differingIn(
   return lines.filter(({ n, line }) => (known.get(n) ?? line) !== line).map(({ n }) => n);
 }
 
+/** Puts right the columns by which the lines are found in a database, where they are not those of what the line says. */
+export async function mendColumns(database: Pick<Database, "transaction">): Promise<void> {
+  for (let at = 0; ;) {
+    const [rows = []] = await database.transaction([{ sql: selectFound, values: [at, linesAtOnce] }]);
+    const changed = rows.map(foundLineOf).filter(isFoundOtherwise);
+    if (changed.length > 0) {
+      await database.transaction(
+        changed.map(({ n, line }) => {
+          const { what, packageId, sha256, transactionId } = columnsOf(readEvent(line));
+          return {
+            sql: "UPDATE log SET what = ?, package_id = ?, sha256 = ?, transaction_id = ? WHERE n = ?",
+            values: [what, packageId, sha256, transactionId, n],
+          };
+        }),
+      );
+    }
+    if (rows.length < linesAtOnce) {
+      return;
+    }
+    at = Number(rows.at(-1)?.["n"]) + 1;
+  }
+}
+
 /**
  * Reads all lines beside the packages into a database that has none. A log that was damaged is read as far as it can be: yields what is
  * wrong with it.
  */
 export async function* readWholeLog(
-  { table, files }: OpenedLog,
+  { table, vault }: OpenedLog,
   database: Pick<Database, "transaction">,
 ): AsyncGenerator<string> {
-  const reader = new LogFilesReader(files.root, table.store, files.disk);
+  const reader = new LogFilesReader(vault.root, table.store, vault.disk);
   for await (const read of reader.read()) {
     for (let from = 0; from < read.length; from += linesAtOnce) {
       const lines = read.slice(from, from + linesAtOnce);
@@ -185,13 +229,13 @@ export async function* readWholeLog(
  * other ones; returns how many were put back.
  */
 export async function* putBack(
-  { table, files }: OpenedLog,
+  { table, vault }: OpenedLog,
   database: Pick<Database, "transaction">,
 ): AsyncGenerator<string, number> {
   const [[head] = []] = await database.transaction([{ sql: "SELECT size FROM log_head" }]);
   const size = Number(head?.["size"]);
   const isThere = new Uint8Array(size);
-  const reader = new LogFilesReader(files.root, table.store, files.disk);
+  const reader = new LogFilesReader(vault.root, table.store, vault.disk);
   for await (const read of reader.read()) {
     for (let from = 0; from < read.length; from += linesAtOnce) {
       const lines = read.slice(from, from + linesAtOnce).filter(({ n }) => n < size);
@@ -206,7 +250,7 @@ export async function* putBack(
     const end = (Math.floor(next / blockLines) + 1) * blockLines;
     const lines = (await table.lines(next, end)).filter(({ n }) => isThere[n] === 0);
     if (lines.length > 0) {
-      await files.appendLog(table.store, writer, lines);
+      await vault.appendLog(table.store, writer, lines);
       count += lines.length;
     }
     next = isThere.indexOf(0, end);

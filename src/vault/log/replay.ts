@@ -11,7 +11,7 @@ import { type EventOf, type LogEvent, readEvent } from "./events.ts";
 import { LogFilesReader, logParts } from "./log-files.ts";
 import { GrowingTree, leafHash } from "./tree.ts";
 
-/** Tables of a temporary database. `logged`: the packages that logs name, with what has happened to them last. */
+/** Tables of a temporary database. `logged`: the packages that logs name, with what has happened to them last. `named`: numbers added to them. */
 export const replaySchema: readonly string[] = [
   "CREATE TABLE lines (store TEXT NOT NULL, n INTEGER NOT NULL, line TEXT NOT NULL, PRIMARY KEY (store, n)) WITHOUT ROWID",
   `CREATE TABLE logged (
@@ -25,6 +25,14 @@ export const replaySchema: readonly string[] = [
     pruned_n INTEGER,
     PRIMARY KEY (package_id, store)
   )`,
+  `CREATE TABLE named (
+    package_id TEXT NOT NULL,
+    store TEXT NOT NULL,
+    n INTEGER NOT NULL,
+    path TEXT NOT NULL,
+    number TEXT NOT NULL,
+    PRIMARY KEY (package_id, store, n)
+  ) WITHOUT ROWID`,
 ];
 
 /** Created when the lines of a log are in the table, which takes less time. */
@@ -32,6 +40,11 @@ const replayIndexes: readonly Statement[] = [
   { sql: "CREATE INDEX IF NOT EXISTS logged_sha256 ON logged (sha256)" },
   { sql: "CREATE INDEX IF NOT EXISTS logged_path ON logged (path)" },
 ];
+
+/** Numbers that were added to what had not been archived; these are so rare that they are not read in parts. */
+const unknownNamed = `SELECT n, path FROM named WHERE store = ? AND NOT EXISTS (
+  SELECT 1 FROM logged WHERE logged.package_id = named.package_id AND logged.store = named.store AND logged.n < named.n)
+  ORDER BY n LIMIT 1000`;
 
 const atOnce = 1_000;
 /** So many findings of one kind are said one by one. */
@@ -61,7 +74,8 @@ export class LogReplay {
   readonly #reader: LogFilesReader;
   readonly #tables: Tables;
   readonly #path: string;
-  readonly #conflicts = new Set<number>();
+  /** Lines that are there in two ways. */
+  readonly conflicts = new Set<number>();
 
   constructor(root: string, store: string, disk: ReadDisk, tables: Tables) {
     this.store = store;
@@ -114,7 +128,12 @@ export class LogReplay {
    * does not allow.
    */
   async *run(sizes: Iterable<number>): AsyncGenerator<Finding, ReplayedLog> {
-    await this.#tables.transaction([{ sql: "DELETE FROM logged WHERE store = ?", values: [this.store] }]);
+    await this.#tables.transaction(
+      ["logged", "named"].map((table) => ({
+        sql: `DELETE FROM ${table} WHERE store = ?`,
+        values: [this.store],
+      })),
+    );
     const stamped = await this.#eventsOf("stamped");
     const wanted = new Set([...sizes, ...stamped.map(({ size }) => size)]);
     const roots = new Map<number, Buffer>();
@@ -153,7 +172,10 @@ export class LogReplay {
     }
     await state.write();
     await this.#tables.transaction(replayIndexes);
-    for (const n of this.#conflicts) {
+    for (const { n, path } of await this.#tables.select(unknownNamed, [this.store])) {
+      yield* problems.say("rule", sayUnknown(Number(n), String(path)));
+    }
+    for (const n of this.conflicts) {
       yield* problems.say("two", `the line ${n} is there twice, and not with the same content`);
     }
     yield* problems.end();
@@ -164,7 +186,7 @@ export class LogReplay {
       "SELECT count(*) AS pruned FROM logged WHERE store = ? AND pruned_n IS NOT NULL",
       [this.store],
     );
-    const root = isWhole && this.#conflicts.size === 0 ? tree.root() : undefined;
+    const root = isWhole && this.conflicts.size === 0 ? tree.root() : undefined;
     const { held } = state;
     return { store: this.store, size: next, root, roots, stamped, held, pruned: Number(count?.["pruned"]) };
   }
@@ -212,7 +234,7 @@ export class LogReplay {
           values: [this.store, JSON.stringify(some.map(({ n, line }) => [n, line]))],
         },
       ]);
-      (await this.differing(some)).forEach((n) => this.#conflicts.add(n));
+      (await this.differing(some)).forEach((n) => this.conflicts.add(n));
     }
   }
 }
@@ -221,11 +243,13 @@ export class LogReplay {
 class State {
   /** By the ID of the package. */
   readonly held = new Map<string, EventOf<"held">>();
+  readonly #families = new HeldFamilies();
   readonly #store: string;
   readonly #tables: Tables;
   /** Rows of packages, and after them what other lines say of packages. */
   #archived: (readonly (number | string)[])[] = [];
   #waiting: Statement[] = [];
+  #named: (readonly (number | string)[])[] = [];
 
   constructor(store: string, tables: Tables) {
     this.#store = store;
@@ -235,22 +259,32 @@ class State {
   /** Returns what the line says that cannot be so. */
   async apply(n: number, event: LogEvent): Promise<readonly string[]> {
     switch (event.what) {
-      case "archived":
-        await this.#addPackage([
-          event.package,
-          event.path,
-          event.sha256,
-          event.supplements ?? event.sha256,
-          event.archived,
-          n,
-        ]);
+      case "archived": {
+        const family = event.supplements ?? event.sha256;
+        if (this.held.has(event.package)) {
+          this.#families.hold(event.package, family);
+        }
+        await this.#addPackage([event.package, event.path, event.sha256, family, event.archived, n]);
         return [];
-      case "held":
+      }
+      case "held": {
         this.held.set(event.package, event);
-        return await this.#unknown(n, event);
+        const found = await this.#find(event.package);
+        if (found === undefined) {
+          return [sayUnknown(n, event.path)];
+        }
+        this.#families.hold(event.package, String(found["family"]));
+        return [];
+      }
       case "released":
         this.held.delete(event.package);
+        this.#families.release(event.package);
         return await this.#unknown(n, event);
+      case "named":
+        if (this.#named.push([event.package, n, event.path, event.number]) >= atOnce) {
+          await this.write();
+        }
+        return [];
       case "pruned":
         return await this.#prune(n, event);
       case "kept":
@@ -265,16 +299,25 @@ class State {
   }
 
   async write(): Promise<void> {
-    const [archived, waiting] = [this.#archived, this.#waiting];
+    const [archived, waiting, named] = [this.#archived, this.#waiting, this.#named];
     this.#archived = [];
     this.#waiting = [];
+    this.#named = [];
+    const numbers: Statement = {
+      sql: "INSERT OR IGNORE INTO named SELECT value ->> 0, ?, value ->> 1, value ->> 2, value ->> 3 FROM json_each(?)",
+      values: [this.#store, JSON.stringify(named)],
+    };
     const packages: Statement = {
       sql: `INSERT OR IGNORE INTO logged SELECT ?, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, NULL
         FROM json_each(?)`,
       values: [this.#store, JSON.stringify(archived)],
     };
-    if (archived.length + waiting.length > 0) {
-      await this.#tables.transaction([...(archived.length > 0 ? [packages] : []), ...waiting]);
+    if (archived.length + waiting.length + named.length > 0) {
+      await this.#tables.transaction([
+        ...(archived.length > 0 ? [packages] : []),
+        ...waiting,
+        ...(named.length > 0 ? [numbers] : []),
+      ]);
     }
   }
 
@@ -292,7 +335,8 @@ class State {
         `the line ${n} says that ${event.path} was deleted at ${event.at} as older than ${event.before}, and it was archived at ${archived}`,
       );
     }
-    if (await this.#isHeld(found)) {
+    // A hold on one of the packages of a transaction keeps all of them.
+    if (this.held.has(event.package) || this.#families.isHeld(String(found["family"]))) {
       problems.push(`the line ${n} says that ${event.path} was deleted while it was on hold`);
     }
     await this.#add({
@@ -302,23 +346,11 @@ class State {
     return problems;
   }
 
-  /** A hold on one of the packages of a transaction keeps all of them. */
-  async #isHeld(one: Row): Promise<boolean> {
-    for (const id of this.held.keys()) {
-      if (id === one["package_id"] || (await this.#find(id))?.["family"] === one["family"]) {
-        return true;
-      }
-    }
-    return false;
-  }
-
   async #unknown(
     n: number,
     event: LogEvent & { readonly path: string; readonly package: string },
   ): Promise<readonly string[]> {
-    return (await this.#find(event.package)) === undefined
-      ? [`the line ${n} is about ${event.path}, and no line before says that it was archived`]
-      : [];
+    return (await this.#find(event.package)) === undefined ? [sayUnknown(n, event.path)] : [];
   }
 
   async #find(id: string): Promise<Row | undefined> {
@@ -342,6 +374,38 @@ class State {
     if (this.#waiting.length >= atOnce) {
       await this.write();
     }
+  }
+}
+
+/** The families of the packages that are on hold: looked up when the hold begins, as years have many holds and many more deletions. */
+class HeldFamilies {
+  /** By the ID of the package. */
+  readonly #ofPackage = new Map<string, string>();
+  /** How many packages of a family are on hold. */
+  readonly #counts = new Map<string, number>();
+
+  /** The first line that archives a package says its family. */
+  hold(id: string, family: string): void {
+    if (!this.#ofPackage.has(id)) {
+      this.#ofPackage.set(id, family);
+      this.#add(family, 1);
+    }
+  }
+
+  release(id: string): void {
+    const family = this.#ofPackage.get(id);
+    if (family !== undefined) {
+      this.#ofPackage.delete(id);
+      this.#add(family, -1);
+    }
+  }
+
+  isHeld(family: string): boolean {
+    return (this.#counts.get(family) ?? 0) > 0;
+  }
+
+  #add(family: string, more: number): void {
+    this.#counts.set(family, (this.#counts.get(family) ?? 0) + more);
   }
 }
 
@@ -373,6 +437,10 @@ class Problems {
       }
     }
   }
+}
+
+function sayUnknown(n: number, path: string): string {
+  return `the line ${n} is about ${path}, and no line before says that it was archived`;
 }
 
 /** Says of lines, one or several, what they are. */

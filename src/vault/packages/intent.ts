@@ -1,5 +1,6 @@
 import * as v from "valibot";
-import { localMeasurement } from "../../model/local-measurement.ts";
+import { customReferenceNames, localMeasurement } from "../../model/local-measurement.ts";
+import { parseJson, recordLimits, listLimits, parseFields } from "../../model/parse-json.ts";
 import { sha256Of } from "../../model/sha256.ts";
 import type { Row } from "../../database/database.ts";
 
@@ -24,6 +25,43 @@ export interface StoredItem {
   readonly url: string | null;
 }
 
+const optionalText = v.nullable(v.string());
+
+/** What a note says of a medium that the database may not know yet: the slot that it has in its job, and what it is. */
+const noteOfMedium = v.object({
+  slot: v.string(),
+  item: v.object({
+    // A note may be where others can write: nothing in it leads out of the folder of its job.
+    path: v.pipe(v.string(), v.regex(/^[^/\\\0]+$/), v.notValues([".", ".."])),
+    source: v.picklist(itemSources),
+    contentId: optionalText,
+    description: optionalText,
+    contentTypeAnnounced: optionalText,
+    contentTypeFound: optionalText,
+    bytes: v.number(),
+    sha256: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
+    url: optionalText,
+  }),
+});
+
+/** Writes a note about media, by their slots. */
+export function writeMediaNote(items: Iterable<readonly [slot: string, item: StoredItem]>): string {
+  return JSON.stringify(Array.from(items, ([slot, item]) => ({ slot, item })));
+}
+
+/** More than a note has: a device has a few pictures and a video of a parcel. */
+export const mostNoteBytes = 1024 * 1024;
+
+/** Reads a note about media; nothing if it was not written to its end, or is none. */
+export function readMediaNote(text: string): readonly (readonly [slot: string, item: StoredItem])[] {
+  try {
+    const read = v.safeParse(v.array(noteOfMedium), parseJson(text, recordLimits), { abortEarly: true });
+    return read.success ? read.output.map(({ slot, item }) => [slot, item] as const) : [];
+  } catch {
+    return [];
+  }
+}
+
 /** A package under its final name. */
 export interface PlacedPackage {
   /** The package's folder below the store's folder, with slashes. */
@@ -31,8 +69,6 @@ export interface PlacedPackage {
   /** Of its manifest. */
   readonly sha256: string;
 }
-
-const optionalText = v.nullable(v.string());
 
 const references = v.object({
   transactionReference: optionalText,
@@ -115,6 +151,8 @@ const intent = v.object({
   transactionId: optionalText,
   /** Origin of the cloud whose media are collected; null: none. */
   origin: optionalText,
+  /** Only where a cloud was selected and is not asked: nothing would tell the transaction of this measurement from others. */
+  hasNoTransaction: v.exactOptional(v.literal(true)),
   /** Null where no device on the local network measured. */
   measuredBy: v.nullable(measuredBy),
   /** By what the transaction of its measurement is found; null where the message does not say it. */
@@ -138,7 +176,14 @@ const intent = v.object({
   /** The package's folder below the store's folder, each part safe as a name. */
   folder: v.array(v.string()),
   references,
+  /** The custom reference that is the tag; only where one is. */
+  tag: v.exactOptional(v.picklist(customReferenceNames)),
   device: optionalText,
+  /** Who did the work; only where the message says it. */
+  operator: v.exactOptional(optionalText),
+  /** What kind of work it was, and what was noted about the parcel; only where the message says it. */
+  work: v.exactOptional(optionalText),
+  note: v.exactOptional(optionalText),
   /** What its owner has typed in of it, wherever it is: on the local network or behind the cloud. */
   instrument: v.object({ serialNumber: optionalText, certificate: optionalText }),
   deviceLocalTime: optionalText,
@@ -184,4 +229,74 @@ function decodeIntent(value: unknown): Intent | undefined {
 export function readIntent(row: Row): Intent | undefined {
   const text = String(row["intent"]);
   return sha256Of(text) === row["intent_sha256"] ? decodeIntent(JSON.parse(text)) : undefined;
+}
+
+/** Properties of a message that is archived again. */
+export type Again = Readonly<Record<string, unknown>>;
+
+/** The properties of the message that the job was made from, as far as the job has kept them. */
+export function messageOf(intent: Intent, transactionId: string | null): Again {
+  const {
+    references,
+    tag,
+    measurement,
+    raw,
+    billable,
+    scan,
+    device,
+    operator = null,
+    work = null,
+    note = null,
+    keep,
+  } = intent;
+  const result = measurement === null ? null : parseFields(measurement, listLimits);
+  return {
+    ...keep,
+    transactionId,
+    ...references,
+    ...(tag === undefined || (intent.sought?.tag ?? null) !== null ? {} : { tag: references[tag] }),
+    device,
+    ...(operator === null ? {} : { operator }),
+    ...(work === null ? {} : { work }),
+    ...(note === null ? {} : { note }),
+    ...(result === null ? {} : { payload: result }),
+    ...(raw === null ? {} : { rawResponse: raw }),
+    ...(billable === null ? {} : { billable }),
+    ...(scan === null ? {} : { scan }),
+    ...deviceOf(intent, result?.["source"]),
+    ...videoOf(intent),
+  };
+}
+
+/** What the measure node put on the message; nothing if the device was only asked for the video of a stop. */
+function deviceOf(intent: Intent, surface: unknown = "newer-device"): Again {
+  const { measuredBy, recordedBy = null, sought, instrument } = intent;
+  if (measuredBy === null && recordedBy !== null) {
+    // Not the device that filmed, whose transaction would have the video.
+    return { measuredBy: { surface: "cloud", ...instrument } };
+  }
+  if (measuredBy === null || (measuredBy.videoAt !== null && recordedBy === null)) {
+    return {};
+  }
+  const { id, name, imageIdentifier } = measuredBy;
+  const { sentAt, sentSteady, references, tag = null } = sought ?? {};
+  const sent = { sentAt, ...(sentSteady === undefined ? {} : { sentSteady }), references, tag };
+  return {
+    measuredBy: { id, name, surface, ...instrument, ...sent },
+    imageIdentifier,
+  };
+}
+
+/** Whose recording it was: without it, a package would be complete without its video, or have that of another parcel. */
+function videoOf({ measuredBy, recordedBy = null, recording }: Intent): Again {
+  const { by = null, ...told } = recording ?? {};
+  const video = { ...told, ...(by === null ? {} : { by }) };
+  if (recordedBy !== null) {
+    return { video: { action: "stop", ...video, device: recordedBy } };
+  }
+  if (measuredBy !== null && measuredBy.videoAt !== null) {
+    const { id, name, videoAt: at } = measuredBy;
+    return { video: { action: "stop", ...video, at, recording: "own", device: { id, name } } };
+  }
+  return recording === null ? {} : { video: { action: "start", ...video } };
 }

@@ -1,6 +1,6 @@
 import { numberedName, safeParts } from "../../media/file-names.ts";
 import { visibleText } from "../../rules/visible-text.ts";
-import { diskFacts } from "../archive-disk.ts";
+import { diskFacts, stateFolderName } from "../archive-disk.ts";
 
 /** The values for the tokens of a layout. */
 export interface LayoutValues {
@@ -53,4 +53,18 @@ function valueOf(token: string, { date, reference, transactionId, device }: Layo
   const text = visibleText((values[token] ?? "").replace(/[/\\:*?"<>|\p{Cc}]/gu, "_")).trim();
   // The full value is in the manifest. Half of a surrogate pair at the end would be replaced by the disk.
   return text === "" ? "_" : text.slice(0, longestValue).toWellFormed();
+}
+
+/** The last part of the location of a package in a bucket: so much is random that no two packages have the same one. */
+const packageName = /^[0-9a-f]{12}$/;
+
+/** Whether a package may have been uploaded to a location. */
+export function isUploadLocation(location: string): boolean {
+  return packageName.test(location.split("/").at(-1) ?? "") && isLocation(location);
+}
+
+/** Whether a text names a folder below that of the packages, which is not the archive's own one. */
+export function isLocation(text: string): boolean {
+  const parts = text.split("/");
+  return parts[0] !== stateFolderName && parts.every((part) => !/^\.{0,2}$|[\\\0]/.test(part));
 }

@@ -1,8 +1,12 @@
 import * as v from "valibot";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
-import { listLimits, parseJson } from "../../model/parse-json.ts";
+import { customReferenceNames } from "../../model/local-measurement.ts";
+import { listLimits, parseJson, parseFields, recordLimits } from "../../model/parse-json.ts";
 import { diskFacts, measurementFileName, rawFileName } from "../archive-disk.ts";
 import { billedSchema, itemSources, mediaRules, pictures, recordingSchema, scannedSchema } from "./intent.ts";
+import { join } from "node:path";
+import { isS3Url } from "../s3/bucket-address.ts";
+import type { ArchivedFile } from "../../model/shapes.ts";
 
 /** A schema with what it means, for docs/manifest.schema.json, which is made from here (tools/write-docs). */
 function described<const TSchema extends v.GenericSchema>(meaning: string, schema: TSchema) {
@@ -49,7 +53,7 @@ const item = v.object({
   contentTypeFound: optionalText("What the bytes show it is; null if they show nothing reliable."),
   recognized: v.exactOptional(
     described(
-      "Only where the bytes are of no known format: it counts as neither an image nor a video.",
+      "Only where the bytes are of no known format, or a video without its index: it counts as neither an image nor a video.",
       v.literal(false),
     ),
   ),
@@ -112,7 +116,25 @@ export const manifestSchema = described(
         barcodeReference: optionalText("As given."),
       }),
     ),
+    tag: v.exactOptional(
+      described(
+        "Which custom reference is the tag: an ID by which programs find the measurement, and which people are not shown; only if one is.",
+        v.picklist(customReferenceNames),
+      ),
+    ),
     device: optionalText("Which device measured, as given."),
+    operator: v.exactOptional(
+      described("Who did the work, as `msg.operator` said it; only if it did.", v.string()),
+    ),
+    work: v.exactOptional(
+      described(
+        "What kind of work it was, as `msg.work` said it, such as packing, return or inspection; packing if it said nothing.",
+        v.string(),
+      ),
+    ),
+    note: v.exactOptional(
+      described("What was noted about the parcel, as `msg.note` said it; only if it did.", v.string()),
+    ),
     instrument: described(
       "What is known about the device as a measuring instrument, whether on the local network or used through the cloud.",
       v.optional(
@@ -245,6 +267,11 @@ export function writeManifest(content: Manifest): string {
   return text;
 }
 
+/** The references of a parcel for people: without the tag. */
+export function shownReferences({ references, tag }: Manifest): Manifest["references"] {
+  return tag === undefined ? references : { ...references, [tag]: null };
+}
+
 /** All files that a manifest names. */
 export function filesOf({
   items,
@@ -252,4 +279,58 @@ export function filesOf({
   raw,
 }: Manifest): { path: string; bytes: number; sha256: string }[] {
   return [...items, measurement, raw].filter((one) => one !== null);
+}
+
+/** The path of something in a folder; in a bucket, whose folders begin with `s3://`, its address. */
+function addressIn(folder: string, name: string): string {
+  return isS3Url(folder) ? `${folder.replace(/\/$/, "")}/${name}` : join(folder, name);
+}
+
+/** The images and videos of a package, as messages name them: with absolute paths, or addresses in a bucket. */
+export function archivedFiles(folder: string, { items }: Manifest): ArchivedFile[] {
+  return items.map(({ path, source, ...item }) => ({
+    path: addressIn(folder, path),
+    source: source ?? null,
+    contentId: item.contentId,
+    description: item.description,
+    contentType: item.contentTypeFound ?? item.contentTypeAnnounced,
+    bytes: item.bytes,
+    sha256: item.sha256,
+    ...(item.contentTypeFound === null && { recognized: false }),
+  }));
+}
+
+/** The longest measurement.json that this package writes. */
+export const mostMeasurementBytes = 32 * 1024 * 1024;
+
+/** Reads the size and the weight from the fields of a measurement. */
+export function measuredOf(fields: Readonly<Record<string, unknown>>): Measured {
+  return {
+    length: figureOf(fields, "length"),
+    width: figureOf(fields, "width"),
+    height: figureOf(fields, "height"),
+    dimsUnitOfMeasure: unitOf(fields, "dimsUnitOfMeasure"),
+    weight: figureOf(fields, "weight"),
+    weightUnitOfMeasure: unitOf(fields, "weightUnitOfMeasure"),
+  };
+}
+
+/** The same from the text of measurement.json; null without one. */
+export function measuredIn(text: string | null): Measured | null {
+  return text === null ? null : measuredOf(parseFields(text, recordLimits) ?? {});
+}
+
+/**
+ * A measured value; null for what is not there, and for what cannot be one. A manifest would have numbers beyond 2^53 as integers, which
+ * are read as IDs.
+ */
+export function figureOf(fields: Readonly<Record<string, unknown>>, name: string): number | null {
+  const value = fields[name];
+  return typeof value === "number" && Math.abs(value) <= Number.MAX_SAFE_INTEGER ? value : null;
+}
+
+/** The unit of a measured value; null for what is not there. */
+export function unitOf(fields: Readonly<Record<string, unknown>>, name: string): string | null {
+  const value = fields[name];
+  return typeof value === "string" && value !== "" ? value : null;
 }

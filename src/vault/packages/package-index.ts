@@ -1,16 +1,19 @@
 import {
+  type Condition,
   type Database,
   type Row,
   type SqlValue,
   type Statement,
   always,
+  hasSearchText,
   marksFor,
 } from "../../database/database.ts";
 import { indexedText } from "../../database/schema.ts";
-import { type Mark, searchWords } from "../../rules/search-words.ts";
-import { indexedSize } from "./indexed-size.ts";
+import { type Mark, addedWords, searchWords, wholeWord } from "../../rules/search-words.ts";
+import { usualWork } from "../../rules/works.ts";
 import type { PlacedPackage } from "./intent.ts";
-import { type Manifest, filesOf } from "./manifest.ts";
+import { type Manifest, filesOf, type Measured } from "./manifest.ts";
+import { grams as gramsPerUnit, millimeters, readLengthUnit, readWeightUnit } from "../../rules/units.ts";
 
 /** A package as it is in the index. */
 export interface IndexedPackage extends PlacedPackage {
@@ -126,10 +129,66 @@ export function rowOfPackage(
     ...indexedSize(manifest.measured ?? null),
     search_words: searchWords(
       times.archived,
-      [...Object.values(references), manifest.scan?.text ?? null, manifest.transactionId, manifest.device],
+      [
+        ...Object.values(references),
+        manifest.scan?.text ?? null,
+        manifest.transactionId,
+        manifest.device,
+        manifest.operator ?? null,
+        manifest.work ?? null,
+        indexedText(manifest.note ?? null),
+      ],
       marksOf(manifest),
     ),
+    operator: indexedText(manifest.operator ?? null),
+    // Most packages are of the usual work, and need no place in its index.
+    work: manifest.work === usualWork ? null : indexedText(manifest.work ?? null),
   };
+}
+
+/** The same row of a package to which numbers were added, in their order. */
+export function withNumbers(
+  row: ReturnType<typeof rowOfPackage>,
+  numbers: readonly string[],
+): ReturnType<typeof rowOfPackage> {
+  const before = String(row["search_words"]);
+  const added = addedWords(before, numbers).join("");
+  return { ...row, search_words: before + added, added_words: added };
+}
+
+/** A row of an index without what was added to its package since it was archived, which the manifest does not say. */
+export function asArchived(row: Row): Row {
+  const { added_words: added = "", ...rest } = row;
+  const [words, end] = [String(rest["search_words"]), String(added)];
+  return words.endsWith(end) ? { ...rest, search_words: words.slice(0, words.length - end.length) } : rest;
+}
+
+/** What a row of the index must have added for the numbers that the log says were added to its package, in their order. */
+export function wordsOfNumbers(row: Row, numbers: readonly string[]): string {
+  return addedWords(String(asArchived(row)["search_words"]), numbers).join("");
+}
+
+/** The condition for the packages of a family: the one whose manifest has this SHA-256, and its supplements. */
+export function ofFamily(family: string): Condition {
+  return {
+    sql: "(substr(manifest_sha256, 1, 16) = substr(?, 1, 16) AND manifest_sha256 = ? OR supplements_sha256 = ?)",
+    values: [family, family, family],
+  };
+}
+
+/** The condition that the transaction of a package has one of these IDs, which are in small letters, as its own hardly ever is not. */
+export function ofTransaction(...ids: readonly string[]): string {
+  const among = `IN (${ids.join(", ")})`;
+  return `(transaction_id ${among} OR transaction_id <> lower(transaction_id) AND lower(transaction_id) ${among})`;
+}
+
+/** Returns the statements by which the index finds a package by a number that the log says was added to it, behind those before, if the condition holds. */
+export function indexNumber(packageId: string, number: string, condition = always): readonly Statement[] {
+  return addedWords("", [number]).map((word) => ({
+    sql: `UPDATE packages SET search_words = search_words || ?, added_words = added_words || ?
+      WHERE package_id = ? AND NOT (${hasSearchText}) AND ${condition.sql}`,
+    values: [word, word, packageId, wholeWord(word.trim()), ...condition.values],
+  }));
 }
 
 /** Returns the statement that adds rows to the index, at least one, or replaces those of the same packages. */
@@ -145,11 +204,15 @@ export function insertPackages(rows: readonly ReturnType<typeof rowOfPackage>[])
   ];
 }
 
-/** All columns but the first one, which is the ID of the package. */
+/** All columns but the first one, which is the ID of the package. What was added to it stays where the new row does not say it. */
 function replacing(columns: readonly string[]): string {
   return columns
     .slice(1)
-    .map((column) => `${column} = excluded.${column}`)
+    .map((column) =>
+      column === "search_words" && !columns.includes("added_words")
+        ? "search_words = excluded.search_words || packages.added_words"
+        : `${column} = excluded.${column}`,
+    )
     .join(", ");
 }
 
@@ -202,4 +265,47 @@ export function readIndexed(row: Row): IndexedPackage {
     raw: optional("raw_sha256"),
     supplements: optional("supplements_sha256"),
   };
+}
+
+/** A size as the index has it: the sides by their length, whichever the device calls length, width and height. */
+export interface IndexedSize {
+  readonly longest_mm: number | null;
+  readonly middle_mm: number | null;
+  readonly shortest_mm: number | null;
+  readonly weight_g: number | null;
+}
+
+/**
+ * Rounds what was measured to whole millimetres and grams; null for what is not known, has an unknown unit, or is too large for a
+ * column.
+ */
+export function indexedSize(measured: Measured | null): IndexedSize {
+  const { length = null, width = null, height = null, weight = null } = measured ?? {};
+  const sides = [length, width, height].flatMap((side) =>
+    side === null || side <= 0 ? [] : (whole(millimetres(side, measured?.dimsUnitOfMeasure ?? "")) ?? []),
+  );
+  const [longest_mm = null, middle_mm = null, shortest_mm = null] =
+    sides.length < 3 ? [] : sides.toSorted((one, other) => other - one);
+  const grammes = weight === null ? undefined : grams(weight, measured?.weightUnitOfMeasure ?? "");
+  // A device without a scale sends 0.
+  const weight_g = grammes === undefined || grammes <= 0 ? null : (whole(grammes) ?? null);
+  return { longest_mm, middle_mm, shortest_mm, weight_g };
+}
+
+/** PostgreSQL refuses what its integers cannot hold, and SQLite would keep a fraction that is none. */
+function whole(value: number | undefined): number | undefined {
+  const rounded = value === undefined ? undefined : Math.round(value);
+  return Number.isSafeInteger(rounded) ? rounded : undefined;
+}
+
+/** Undefined for a unit that is not known. */
+export function millimetres(value: number, unit: string): number | undefined {
+  const known = readLengthUnit(unit);
+  return known === null ? undefined : value * Number(millimeters[known]);
+}
+
+/** Undefined for a unit that is not known. */
+export function grams(value: number, unit: string): number | undefined {
+  const known = readWeightUnit(unit);
+  return known === null ? undefined : value * Number(gramsPerUnit[known]);
 }

@@ -12,8 +12,7 @@ import {
   writeDurably,
 } from "../archive-disk.ts";
 import type { IntentFacts, IntentTexts, PlacedPackage, RecordedBy, StoredItem } from "./intent.ts";
-import { type Expected, type LeftOut, type Manifest, writeManifest } from "./manifest.ts";
-import { measuredIn } from "./measurement-fields.ts";
+import { type Expected, type LeftOut, type Manifest, writeManifest, measuredIn } from "./manifest.ts";
 
 /** Whether a package has everything that was expected. */
 export interface Completeness {
@@ -87,7 +86,7 @@ export class PackageWriter {
   }
 
   #manifest({ intent, texts, supplements, ...content }: PackageContent): Manifest {
-    const { measuredBy } = intent;
+    const { measuredBy, tag, operator = null, work = null, note = null } = intent;
     return {
       schemaVersion: 1,
       software: this.#software,
@@ -97,7 +96,11 @@ export class PackageWriter {
       transactionId: content.transactionId,
       legacyTransactionId: content.legacyTransactionId,
       references: intent.references,
+      ...(tag === undefined ? {} : { tag }),
       device: intent.device,
+      ...(operator === null ? {} : { operator }),
+      ...(work === null ? {} : { work }),
+      ...(note === null ? {} : { note }),
       instrument: intent.instrument,
       measuredBy:
         measuredBy === null

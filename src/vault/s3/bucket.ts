@@ -36,7 +36,7 @@ export interface OpenedObject extends ObjectHead {
 }
 
 /** What reads and stores the objects of a bucket. */
-export type Objects = Pick<Bucket, keyof Bucket>;
+export type Objects = Omit<Bucket, "demandRetention">;
 
 /**
  * The objects of one bucket, by their whole keys. All methods reject with ERR_STORE, with ERR_CONFIG if there are no
@@ -142,12 +142,13 @@ export class Bucket {
   async store(key: string, source: UploadSource, options: StoreOptions = {}): Promise<Stored> {
     const stored = await this.#store(key, source, options);
     if (stored === "stored" && options.retainUntil !== undefined) {
-      await this.#demandRetention(key, options.retainUntil);
+      await this.demandRetention(key, options.retainUntil);
     }
     return stored;
   }
 
-  async #demandRetention(key: string, until: Date): Promise<void> {
+  /** Protects an object that is there, unless it is protected for as long. Rejects with ERR_STORE if it cannot be. */
+  async demandRetention(key: string, until: Date): Promise<void> {
     if (await this.#isRetained(key, until)) {
       return;
     }

@@ -2,10 +2,19 @@ import type { IncomingHttpHeaders } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
 import type { AwsV4Signer } from "aws4fetch";
 import type { Dispatcher, EnvHttpProxyAgent, Pool } from "undici";
-import { codeOf, connectProblem, isNotTls, isUntrusted } from "../../errors/connect-problem.ts";
+import {
+  codeOf,
+  connectProblem,
+  isNotTls,
+  isTlsAlert,
+  isUntrusted,
+  wantsTls,
+} from "../../errors/connect-problem.ts";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
-import { ProblemError, type Values, phrase, problemOf } from "../../errors/interpolation.ts";
+import { ProblemError, type Values, phrase, problemOf, verbatim } from "../../errors/interpolation.ts";
+import { hider } from "../../errors/secrets.ts";
 import type { SentenceKey } from "../../errors/sentences.ts";
+import { mostProvisional } from "../../http/exchange.ts";
 import { sha256Of } from "../../model/sha256.ts";
 import { afterLimit } from "../../time/after-limit.ts";
 import type { BucketAddress } from "./bucket-address.ts";
@@ -29,22 +38,51 @@ export interface BucketOptions {
   readonly firstPauseMs?: number;
   /** For tests. */
   readonly answerMs?: number;
+  /** For tests: how often a request is sent. */
+  readonly tries?: number;
 }
 
 type Response = Dispatcher.ResponseData;
 
-/** How often a request is sent. */
 const mostTries = 5;
 const connectMs = 10_000;
 /** The longest time without a byte. */
 const silenceMs = 60_000;
 /** How long an answer that is read as a whole may take. */
-const defaultAnswerMs = 60_000;
+const wholeAnswerMs = 60_000;
 /** What an object that is read brings at least, in each time of that length. The slowest lines have eight times as much. */
 const leastBytesPerSecond = 1_000;
+/** What is sent goes out at least as fast: on a line of 64 kbit/s. An answer is waited for after that. */
+const slowestUploadBytesPerSecond = 8_000;
 const mostErrorBytes = 64 * 1024;
+/**
+ * The proxies that the environment names, for undici, which reads no address without a scheme as curl and Node-RED do. Throws ERR_CONFIG
+ * for what is no address.
+ */
+function proxiesOf(env: NodeJS.ProcessEnv): { readonly httpProxy?: string; readonly httpsProxy?: string } {
+  const read = (name: string): string | undefined => {
+    const found = [name, name.toUpperCase()].find((one) => env[one] !== undefined);
+    const given = env[found ?? ""] ?? "";
+    const url = given === "" || given.includes("://") ? given : `http://${given}`;
+    if (url !== "" && !URL.canParse(url)) {
+      const values = {
+        what: phrase("store"),
+        field: verbatim(found ?? name),
+        problem: phrase("proxyAddress"),
+      };
+      throw new DimensionerError("configInvalid", { surface: "config", operation: "store" }, values);
+    }
+    return found === undefined ? undefined : url;
+  };
+  const [httpProxy, httpsProxy] = ["http_proxy", "https_proxy"].map(read);
+  return {
+    ...(httpProxy === undefined ? {} : { httpProxy }),
+    ...(httpsProxy === undefined ? {} : { httpsProxy }),
+  };
+}
+
 /** A page of a listing has 1,000 keys of 1,024 bytes at most. */
-const mostAnswerBytes = 8 * 1024 * 1024;
+const mostXmlBytes = 8 * 1024 * 1024;
 
 /** Sends signed requests to one bucket, and repeats those that the object store could not serve. */
 export class BucketRequests {
@@ -56,6 +94,7 @@ export class BucketRequests {
   readonly #signal: AbortSignal | undefined;
   readonly #firstPauseMs: number;
   readonly #answerMs: number;
+  readonly #tries: number;
   /** The keys that are derived from the credentials each day. */
   readonly #signingKeys = new Map<string, ArrayBuffer>();
 
@@ -66,7 +105,8 @@ export class BucketRequests {
       signal,
       credentials = new CredentialChain(),
       firstPauseMs = 250,
-      answerMs = defaultAnswerMs,
+      answerMs = wholeAnswerMs,
+      tries = mostTries,
     }: BucketOptions,
   ) {
     this.address = address;
@@ -80,6 +120,7 @@ export class BucketRequests {
     this.#signal = signal;
     this.#firstPauseMs = firstPauseMs;
     this.#answerMs = answerMs;
+    this.#tries = tries;
   }
 
   /** What signs and sends is loaded only here: most users have no bucket. */
@@ -89,9 +130,9 @@ export class BucketRequests {
       import("aws4fetch"),
     ]);
     const agent = new Agent({
+      ...proxiesOf(process.env),
       allowH2: false,
       connect: { timeout: connectMs },
-      headersTimeout: silenceMs,
       bodyTimeout: silenceMs,
       // The connections to a proxy, which has to answer as soon as any other server.
       clientFactory: (origin: URL, given: Pool.Options) =>
@@ -122,7 +163,7 @@ export class BucketRequests {
           this.#credentials.drop(credentials);
           continue;
         }
-        if (!mayPass(error) || tries === mostTries) {
+        if (!mayPass(error) || tries === this.#tries) {
           throw error;
         }
         await this.pauseAfter(tries);
@@ -139,14 +180,14 @@ export class BucketRequests {
       const { body, headers } = await this.send(request);
       const stopTimer = afterLimit(this.#answerMs, () => body.destroy(this.#slow()));
       try {
-        const { text, isWhole } = await readText(body, mostAnswerBytes);
+        const { text, isWhole } = await readText(body, mostXmlBytes);
         if (!isWhole) {
           return notS3();
         }
         return { text, headers };
       } catch (error) {
         this.#signal?.throwIfAborted();
-        if (!mayPass(error) || tries === mostTries) {
+        if (!mayPass(error) || tries === this.#tries) {
           throw error;
         }
         await this.pauseAfter(tries);
@@ -197,13 +238,15 @@ export class BucketRequests {
       method,
       headers: Object.fromEntries(headers),
       body: body ?? null,
+      headersTimeout: this.#answerMs + ((body?.length ?? 0) / slowestUploadBytesPerSecond) * 1_000,
       ...(this.#signal === undefined ? {} : { signal: this.#signal }),
     });
     if (response.statusCode < 300) {
       return response;
     }
     const { text } = await readText(response.body, mostErrorBytes);
-    throw new BucketRefusal(response.statusCode, response.headers, text, method);
+    const said = hider([secretAccessKey, sessionToken ?? ""])?.(text) ?? text;
+    throw new BucketRefusal(response.statusCode, response.headers, said, method);
   }
 }
 
@@ -217,6 +260,7 @@ class SpeedWatch implements Dispatcher.DispatchHandler {
   readonly #ms: number;
   readonly #slow: () => Error;
   #bytes = 0;
+  #provisional = 0;
   #stopTimer = (): void => undefined;
 
   constructor(handler: Dispatcher.DispatchHandler, ms: number, slow: () => Error) {
@@ -234,8 +278,16 @@ class SpeedWatch implements Dispatcher.DispatchHandler {
     controller: Dispatcher.DispatchController,
     ...head: [statusCode: number, headers: IncomingHttpHeaders, statusMessage?: string]
   ): void {
-    this.#stopTimer();
-    this.#watch(controller);
+    this.#provisional += 1;
+    if (head[0] < 200 && this.#provisional > mostProvisional) {
+      controller.abort(new ProblemError(phrase("bucketNotS3")));
+      return;
+    }
+    // Further provisional responses are no reason to wait longer.
+    if (this.#provisional === 1 || head[0] >= 200) {
+      this.#stopTimer();
+      this.#watch(controller);
+    }
     this.#handler.onResponseStart?.(controller, ...head);
   }
 
@@ -291,6 +343,8 @@ function encode(text: string): string {
   );
 }
 
+const regionForm = /^[\w.-]{1,60}$/;
+
 /** The answer of an object store that has refused a request, or could not serve it. */
 export class BucketRefusal extends Error {
   readonly status: number;
@@ -303,6 +357,8 @@ export class BucketRefusal extends Error {
 
   /** Whether a request to read was answered as if nothing were there, but not by an object store: something else was reached. */
   readonly isStray: boolean;
+  /** Whether the request was sent without TLS to a server that expects it. */
+  readonly wantsTls: boolean;
 
   constructor(status: number, headers: Readonly<Record<string, unknown>>, text: string, method?: string) {
     const xml = readXml(text);
@@ -312,9 +368,10 @@ export class BucketRefusal extends Error {
     this.status = status;
     this.code = code;
     this.isStray = status === 404 && code === "" && method === "GET";
+    this.wantsTls = status === 400 && wantsTls.test(text);
     this.storeTimeMs = Date.parse(String(headers["date"]));
     const region = headers["x-amz-bucket-region"] ?? childText(xml, "Region");
-    this.region = typeof region === "string" ? region : undefined;
+    this.region = typeof region === "string" && regionForm.test(region) ? region : undefined;
   }
 }
 
@@ -349,7 +406,9 @@ export function mayPass(error: unknown): boolean {
   if (error instanceof BucketRefusal) {
     return error.isStray || isBroken(error) || isBusy(error) || passingCodes.has(error.code);
   }
-  return !(error instanceof DimensionerError || error instanceof ProblemError);
+  // Whoever has not answered for a minute would be waited for several times.
+  const isSilent = codeOf(error) === "UND_ERR_HEADERS_TIMEOUT";
+  return !(isSilent || error instanceof DimensionerError || error instanceof ProblemError);
 }
 
 /**
@@ -389,14 +448,15 @@ export function bucketError(address: BucketAddress, operation: string, error: un
   }
   if (!(error instanceof BucketRefusal)) {
     // An error without a code is not one of the network.
-    const sentence = codeOf(error) === "" ? "bucketFailed" : connectSentence(error);
+    const sentence = codeOf(error) === "" && !isTlsAlert(error) ? "bucketFailed" : connectSentence(error);
     return new DimensionerError(sentence, facts, { ...values, problem: connectProblem(error) });
   }
   const offMs = Math.abs(Date.now() - error.storeTimeMs);
   const count = Number.isNaN(offMs) ? 15 : Math.max(1, Math.round(offMs / 60_000));
   const problem = problemOf(error);
   const isProtected = operation === "delete" && isRefused(error) && protection.test(error.message);
-  const sentence = isProtected ? "bucketProtected" : sentenceOf(error);
+  const isOnlyTls = error.wantsTls && address.origin.startsWith("http:");
+  const sentence = isProtected ? "bucketProtected" : isOnlyTls ? "bucketOnlyTls" : sentenceOf(error);
   const isTwice = sentence === "bucketMissing" && namesTwice(address);
   return new DimensionerError(isTwice ? "bucketTwice" : sentence, facts, {
     ...values,
@@ -416,6 +476,9 @@ function namesTwice({ bucket, origin, basePath }: BucketAddress): boolean {
 function connectSentence(error: unknown): SentenceKey {
   if (isNotTls(error)) {
     return "bucketNotTls";
+  }
+  if (isTlsAlert(error)) {
+    return "bucketOnlyTls";
   }
   return isUntrusted(error) ? "bucketTls" : "bucketUnreachable";
 }
@@ -465,6 +528,8 @@ export interface XmlElement {
 const deepest = 16;
 /** A page has 1,000 entries of about ten elements. */
 const mostElements = 50_000;
+/** Keys have 1,024 bytes, which may be percent-encoded; some texts are sent back, such as what asks for the next page. */
+const longestText = 4_096;
 const entities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
 const tag = /^(\/?)([\w:.-]+).*?(\/?)$/s;
 
@@ -513,7 +578,8 @@ function readTag(content: string, inner: Open, open: Open[]): boolean {
     return false;
   }
   if (slash === "/") {
-    return open.length > 1 && open.pop()?.name === name;
+    const isShort = inner.text.trim().length <= longestText;
+    return isShort && open.length > 1 && open.pop()?.name === name;
   }
   const element: Open = { name, text: "", children: [] };
   inner.children.push(element);

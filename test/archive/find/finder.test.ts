@@ -8,10 +8,9 @@ import {
   type MeasurementSearch,
   TransactionFinder,
 } from "../../../src/jobs/transactions.ts";
-import { noteTransaction } from "../../../src/vault/packages/known-measurements.ts";
+import { noteTransaction } from "../../../src/vault/packages/package-keys.ts";
 import { JobTable } from "../../../src/jobs/job-rows.ts";
-import { Inbox } from "../../../src/database/inbox.ts";
-import { RecordArrivals } from "../../../src/database/inbox.ts";
+import { Inbox, RecordArrivals } from "../../../src/database/inbox.ts";
 import { describeDatabases } from "../../database/databases.ts";
 import { type TestDatabase } from "../../database/support.ts";
 import { at, box, measured, received, tag } from "./support.ts";
@@ -46,11 +45,12 @@ describeDatabases("the finder of transactions", (openDatabase) => {
   }
   const job = (key: string, name = `job ${key}`) => ({ key, job: name, acceptedAt: at(0) });
   /** What a job's row has to be for its measurement to count. */
-  const insertJob = (name: string) => ({
+  const insertJob = (name: string, steadyMs: number | null = null) => ({
     sql: `INSERT INTO jobs
-        (job_id, node_id, state, accepted_at, changed_at, transaction_id, intent, intent_sha256, worker_id)
-      VALUES (?, 'node', 'accepted', '', '', '', '', '', 'worker')`,
-    values: [name],
+        (job_id, node_id, state, accepted_at, changed_at, transaction_id, intent, intent_sha256, worker_id,
+          steady_clock, accepted_steady_ms)
+      VALUES (?, 'node', 'accepted', '', '', '', '', '', 'worker', 'start', ?)`,
+    values: [name, steadyMs],
   });
   async function accept({ key, local }: MeasurementSearch, name = `job ${key}`): Promise<void> {
     await test.database.transaction([insertJob(name), noteSearch(job(key, name), local)]);
@@ -243,6 +243,105 @@ describeDatabases("the finder of transactions", (openDatabase) => {
     await test.database.transaction([{ sql: "UPDATE records SET record = replace(record, '1.27', '1.26')" }]);
     assert.equal(await take(tagged), "recordMissing");
   });
+
+  for (const [what, stepSeconds] of [
+    ["3 s back", -3],
+    ["an hour forward", 3600],
+    ["400 days forward", 400 * 24 * 3600],
+    ["400 days back", -400 * 24 * 3600],
+  ] as const) {
+    it(`finds the record if the clock was put ${what} since the job was accepted`, async () => {
+      let ms = 500_000;
+      const steady = () => ({ clock: "start", ms });
+      finder = new TransactionFinder({ database: test.database, arrivals, now: () => now, steady });
+      const sought = measured("A", 0);
+      await test.database.transaction([insertJob("job A", 500_000), noteSearch(job("A"), sought.local)]);
+      const postNow = async (id: string) => {
+        const { record } = received(id, 0);
+        const inbox = new Inbox(test.database, {
+          nodeId: "node",
+          runId: "run",
+          now: () => now,
+          steady,
+          arrivals,
+        });
+        assert.notEqual(await inbox.add(record, 0), null);
+      };
+      now = at(2 + stepSeconds);
+      ms += 2_000;
+      await postNow("1");
+      const found = await look(sought);
+      assert.equal("settlesInMs" in found ? found.settlesInMs : null, 10_000, "another one may come");
+      ms += 10_000;
+      assert.equal(await take(sought), "1");
+      ms += 3_600_000;
+      now = at(30);
+      await postNow("2");
+      const later = measured("B", 0);
+      await test.database.transaction([insertJob("job B", 500_000), noteSearch(job("B"), later.local)]);
+      assert.equal(await take(later), "recordAfter", "more than an hour later, whatever the clock says");
+    });
+  }
+
+  for (const [what, stepSeconds] of [
+    ["3 s back", -3],
+    ["an hour forward", 3600],
+    ["400 days back", -400 * 24 * 3600],
+  ] as const) {
+    it(`finds the record if the clock was put ${what} between the measurement and its job, and takes none that may be another's`, async () => {
+      let ms = 500_000;
+      const steady = () => ({ clock: "start", ms });
+      finder = new TransactionFinder({ database: test.database, arrivals, now: () => now, steady });
+      const postNow = async (id: string) => {
+        const node = { nodeId: "node", runId: "run", now: () => now, steady, arrivals };
+        assert.notEqual(await new Inbox(test.database, node).add(received(id, 0).record, 0), null);
+      };
+      const sentNow = (key: string) => {
+        const { local } = measured(key, 0);
+        return { key, local: { ...local, sentAt: now.toISOString(), sentSteady: steady() } };
+      };
+      const acceptNow = async ({ key, local }: MeasurementSearch) => {
+        const accepted = { key, job: `job ${key}`, acceptedAt: now };
+        await test.database.transaction([insertJob(accepted.job, ms), noteSearch(accepted, local)]);
+      };
+      const first = sentNow("A");
+      now = at(1 + stepSeconds);
+      ms += 1_000;
+      await acceptNow(first);
+      ms += 1_000;
+      now = at(2 + stepSeconds);
+      await postNow("1");
+      ms += 60_000;
+      assert.equal(await take(first), "1");
+      // The next parcel with the same reference and size, and a step of the clock to its own job.
+      const second = sentNow("B");
+      now = at(100);
+      ms += 1_000;
+      await acceptNow(second);
+      const third = sentNow("C");
+      await acceptNow(third);
+      ms += 1_000;
+      await postNow("2");
+      ms += 60_000;
+      assert.equal(await take(second), "recordContested");
+    });
+  }
+
+  for (const [what, seconds, phrase] of [
+    ["2 s before", -2, "recordBefore"],
+    ["an hour and 2 s after", 3602, "recordAfter"],
+    ["three days before", -3 * 24 * 3600, "recordMissing"],
+  ] as const) {
+    it(`says of a record like it that came ${what} the measurement by the only clock that is known: ${phrase}`, async () => {
+      await accept(measured("A", 0));
+      await post(received("1", seconds));
+      now = at(seconds + 60);
+      assert.equal(await take(measured("A", 0)), phrase);
+      const found = await look(measured("A", 0));
+      const values = "missing" in found && "values" in found.missing ? found.missing.values : {};
+      assert.deepEqual(values, phrase === "recordMissing" ? {} : { seconds: Math.abs(seconds) });
+    });
+  }
 
   it("asks indexes only", async () => {
     const steps = await test.explain(situationStatements(tagged));

@@ -4,7 +4,7 @@ import { Inbox } from "../../../src/database/inbox.ts";
 import { Archives } from "../../../src/jobs/archive.ts";
 import type { RunningJob } from "../../../src/jobs/job.ts";
 import type { Submission } from "../../../src/jobs/runner.ts";
-import { rebuildIndex } from "../../../src/vault/commands.ts";
+import { rebuildIndex } from "../../../src/vault/upkeep/upkeep.ts";
 import { withFolder } from "../../media/support.ts";
 import { changeDatabase, verify } from "../packages.ts";
 import { simulatedCloudOfSuite } from "../simulated-cloud.ts";
@@ -23,7 +23,7 @@ describe("archive: jobs that seek their transaction", () => {
   async function open(root: string) {
     const store = storeIn(root, newDatabases());
     const opened = await openArchive(root, cloud.client, { archives: new Archives({ settleMs }), store });
-    const { database, arrivals, release } = await store.lease();
+    const { database, arrivals, release } = await store.connect();
     const inbox = new Inbox(database, { nodeId: "records", runId: "run", arrivals });
     return {
       ...opened,

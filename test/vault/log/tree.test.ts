@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readCheckpoint, writeCheckpoint } from "../../../src/vault/log/events.ts";
+import { findCheckpoints, readCheckpoint, writeCheckpoint } from "../../../src/vault/log/events.ts";
 import {
   GrowingTree,
   blockLines,
@@ -7,8 +7,14 @@ import {
   leafHash,
   nodeHash,
   rootByPath,
-  rootOfLines,
 } from "../../../src/vault/log/tree.ts";
+
+/** The root of some lines, at least one. */
+function rootOfLines(lines: readonly string[]): Buffer {
+  const tree = new GrowingTree();
+  lines.forEach((line) => tree.add(leafHash(line)));
+  return tree.root();
+}
 
 /** The leaves of Certificate Transparency's own tests (certificate-transparency-go, trillian): in hexadecimal. */
 const inputs = [
@@ -152,6 +158,17 @@ describe("a checkpoint", () => {
       checkpoint,
     );
     assert.deepEqual(readCheckpoint(text.replaceAll("\n", "\r\n")), checkpoint);
+  });
+
+  it("is found in an e-mail, and several in one file", () => {
+    const quoted = text.replaceAll(/^(?=.)/gm, "> ");
+    const damaged = text.replace("20852163", "x");
+    assert.deepEqual(findCheckpoints(`Hello\r\n\r\n${quoted}${damaged}${text}Regards`), [
+      checkpoint,
+      undefined,
+      checkpoint,
+    ]);
+    assert.deepEqual(findCheckpoints("Hello"), []);
   });
 
   it("is not anything else", () => {

@@ -1,15 +1,19 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { createServer as createProxy } from "node:http";
 import { createServer } from "node:https";
+import type { AddressInfo } from "node:net";
 import { isDimensionerError } from "../../../src/errors/dimensioner-error.ts";
 import { sha256Of } from "../../../src/model/sha256.ts";
-import { BucketFile } from "../../../src/vault/bucket/bucket-file.ts";
+import { BucketFile } from "../../../src/vault/bucket/bucket-disk.ts";
 import { readS3Url } from "../../../src/vault/s3/bucket-address.ts";
 import { Bucket } from "../../../src/vault/s3/bucket.ts";
 import { forTests, sourceOf } from "../../support/s3-servers.ts";
 import { type BucketStub, type Fault, type StubRequest, startStub } from "../../support/s3-stub.ts";
 import { closedPort, listen, startServer } from "../../support/servers.ts";
 import { identity } from "../../support/tls.ts";
+import { readWhole } from "../../../src/vault/packages/package-files.ts";
 
 const content = Buffer.from("a picture");
 /** Two parts. */
@@ -164,12 +168,54 @@ describe("a bucket that fails", () => {
     });
   }
 
+  it("is reached through the environment's proxy, also one without a scheme, and one that is none is named", async () => {
+    const asked: string[] = [];
+    const proxy = createProxy(({ url = "" }, response) => {
+      asked.push(url);
+      response.writeHead(403).end();
+    });
+    proxy.listen(0, "127.0.0.1");
+    await once(proxy, "listening");
+    const { port } = proxy.address() as AddressInfo;
+    const before = process.env["http_proxy"];
+    try {
+      process.env["http_proxy"] = `127.0.0.1:${port}`;
+      const bucket = await Bucket.open(
+        readS3Url("s3://evidence?endpoint=http://store.example:9000"),
+        forTests,
+      );
+      await assert.rejects(bucket.list("").next(), { code: "ERR_STORE" });
+      await bucket.close();
+      assert.match(asked[0] ?? "", /^http:\/\/store\.example:9000\/evidence\?/);
+      process.env["http_proxy"] = "no address";
+      await assert.rejects(
+        Bucket.open(readS3Url("s3://evidence?endpoint=http://store.example:9000"), forTests),
+        {
+          code: "ERR_CONFIG",
+          message: /“http_proxy” is not valid: the proxy's address must start with http/,
+        },
+      );
+    } finally {
+      delete process.env["http_proxy"];
+      Object.assign(process.env, before === undefined ? {} : { http_proxy: before });
+      proxy.closeAllConnections();
+      proxy.close();
+    }
+  });
+
   it("says so if it is a web server, or none at all", async () => {
     const page = await startServer((_request, socket) =>
       socket.end("HTTP/1.1 200 OK\r\n\r\n<html><p>Log in"),
     );
+    const alert = await startServer((_request, socket) => socket.end(Buffer.from("15030300020246", "hex")));
+    const words = "Client sent an HTTP request to an HTTPS server.";
+    const refusing = await startServer((_request, socket) =>
+      socket.end(`HTTP/1.1 400 Bad Request\r\ncontent-length: ${words.length}\r\n\r\n${words}`),
+    );
     for (const [origin, sentence] of [
       [page.origin, "bucketFailed"],
+      [alert.origin, "bucketOnlyTls"],
+      [refusing.origin, "bucketOnlyTls"],
       [stub.origin.replace("http:", "https:"), "bucketNotTls"],
       [`http://127.0.0.1:${closedPort}`, "bucketUnreachable"],
     ]) {
@@ -177,7 +223,7 @@ describe("a bucket that fails", () => {
       await assert.rejects(other.list("").next(), { code: "ERR_STORE", sentence });
       await other.close();
     }
-    await page.close();
+    await Promise.all([page, alert, refusing].map((server) => server.close()));
   });
 
   const listings: Readonly<Record<string, string>> = {
@@ -315,7 +361,7 @@ describe("a bucket that fails", () => {
     await bucket.store("a", sourceOf(large.subarray(0, 100_000)));
     failFirst(3, "cut", isRead);
     const file = await open("a");
-    assert.equal(sha256Of(await file.readFile()), sha256Of(large.subarray(0, 100_000)));
+    assert.equal(sha256Of((await readWhole(file, 100_000)) ?? ""), sha256Of(large.subarray(0, 100_000)));
     // Each broken response brought a half of what was missing.
     assert.deepEqual(
       stub.requests.filter(isRead).map(({ headers }) => headers.range),
@@ -329,7 +375,7 @@ describe("a bucket that fails", () => {
     failFirst(1, "cut", isRead);
     const file = await open("a");
     await bucket.store("a", sourceOf(large.subarray(5, 100_005)));
-    await assert.rejects(file.readFile(), { code: "ERR_STORE", message: /replaced or deleted/ });
+    await assert.rejects(readWhole(file, 100_000), { code: "ERR_STORE", message: /replaced or deleted/ });
     await file.close();
   });
 

@@ -1,13 +1,17 @@
 import assert from "node:assert/strict";
 import type { Socket } from "node:net";
 import { buffer } from "node:stream/consumers";
+import { inspect } from "node:util";
 import { readS3Url } from "../../../src/vault/s3/bucket-address.ts";
 import { type BucketOptions } from "../../../src/vault/s3/requests.ts";
 import { Bucket } from "../../../src/vault/s3/bucket.ts";
 import { sourceOf } from "../../../src/vault/s3/store-object.ts";
-import { BucketFile } from "../../../src/vault/bucket/bucket-file.ts";
+import { BucketDisk, BucketFile } from "../../../src/vault/bucket/bucket-disk.ts";
+import { BucketVault } from "../../../src/vault/bucket/bucket-vault.ts";
+import { FileHasher } from "../../../src/vault/file-hasher.ts";
 import { forTests } from "../../support/s3-servers.ts";
 import { startServer } from "../../support/servers.ts";
+import { readWhole } from "../../../src/vault/packages/package-files.ts";
 
 type Reply = (target: string, socket: Socket) => void;
 
@@ -15,13 +19,24 @@ type Reply = (target: string, socket: Socket) => void;
 async function withBucket(
   reply: Reply,
   work: (bucket: Bucket, asked: readonly string[]) => Promise<void>,
-  { path = "", options = {} }: { readonly path?: string; readonly options?: BucketOptions } = {},
+  {
+    path = "",
+    options = {},
+    onConnection,
+  }: {
+    readonly path?: string;
+    readonly options?: BucketOptions;
+    readonly onConnection?: (socket: Socket) => void;
+  } = {},
 ): Promise<void> {
   const asked: string[] = [];
-  const server = await startServer((request, socket) => {
-    asked.push(request.target);
-    reply(request.target, socket);
-  });
+  const server = await startServer(
+    (request, socket) => {
+      asked.push(request.target);
+      reply(request.target, socket);
+    },
+    onConnection === undefined ? {} : { onConnection },
+  );
   const bucket = await Bucket.open(readS3Url(`s3://evidence?endpoint=${server.origin}${path}`), {
     ...forTests,
     ...options,
@@ -46,12 +61,14 @@ async function keysOf(bucket: Bucket): Promise<string[]> {
   return keys;
 }
 
-/** Sends a byte each 10 ms for as long as the connection is open. */
-function drip(socket: Socket, head: string): void {
+/** Sends a text each 10 ms for as long as the connection is open. */
+function drip(socket: Socket, head: string, text = "x"): void {
   socket.write(head);
-  const timer = setInterval(() => socket.write("x"), 10);
+  const timer = setInterval(() => socket.write(text), 10);
   socket.once("close", () => clearInterval(timer));
 }
+
+const bigHead = 'HTTP/1.1 200 OK\r\netag: "1"\r\ncontent-length: 100000000000\r\n\r\n';
 
 describe("an object store that cannot be trusted", () => {
   const options = { answerMs: 300 };
@@ -66,11 +83,19 @@ describe("an object store that cannot be trusted", () => {
         const opened = await bucket.read("key");
         assert.ok(opened !== undefined);
         const file = new BucketFile(bucket, "key", opened);
-        await assert.rejects(file.readFile(), slow);
+        await assert.rejects(readWhole(file, 1_000_000), slow);
         await file.close();
         // It is not asked again and again.
         assert.equal(asked.length, 2);
       },
+      { options },
+    );
+  });
+
+  it("does not hold up whoever waits for an answer with provisional ones", async () => {
+    await withBucket(
+      (_target, socket) => drip(socket, "", "HTTP/1.1 102 Processing\r\n\r\n"),
+      async (bucket) => assert.rejects(bucket.head("key"), slow),
       { options },
     );
   });
@@ -90,9 +115,64 @@ describe("an object store that cannot be trusted", () => {
         const opened = await bucket.read("key");
         assert.ok(opened !== undefined);
         const file = new BucketFile(bucket, "key", opened);
-        await assert.rejects(file.readFile(), { code: "ERR_STORE" });
+        await assert.rejects(readWhole(file, 1_000_000), { code: "ERR_STORE" });
         await file.close();
         assert.equal(asked.length, 5);
+      },
+    );
+  });
+
+  it("has an object without end in place of a file: a verification does not read it", async () => {
+    await withBucket(
+      (_target, socket) => drip(socket, bigHead, "x".repeat(100_000)),
+      async (bucket) => {
+        const hasher = new FileHasher({ disk: new BucketDisk(bucket), mayUseThread: false });
+        const found = await hasher.hash("/key", 1_000);
+        assert.ok(typeof found === "object" && found.bytes === 100_000_000_000);
+        assert.deepEqual(await hasher.read("/key", 100, 1_000), found);
+      },
+    );
+  });
+
+  it("has an object without end in place of one that a copy looks for: it is another one, and is not read", async () => {
+    let asked = 0;
+    await withBucket(
+      (_target, socket) => {
+        asked += 1;
+        // The answer to HEAD, and to GET.
+        if (asked === 1) {
+          socket.write(bigHead);
+        } else {
+          drip(socket, bigHead, "x".repeat(100_000));
+        }
+      },
+      async (bucket) => {
+        const vault = new BucketVault(new BucketDisk(bucket), "/");
+        assert.equal(await vault.sha256Of("/key", 1_000), "");
+      },
+    );
+  });
+
+  it("is given the time that a slow line takes for what it is sent", async () => {
+    const bytes = 8_000_000;
+    await withBucket(
+      (_target, socket) => {
+        const answerAtEnd = (): void => {
+          if (socket.bytesRead > bytes) {
+            socket.off("data", answerAtEnd);
+            socket.write('HTTP/1.1 200 OK\r\netag: "1"\r\ncontent-length: 0\r\n\r\n');
+          }
+        };
+        socket.on("data", answerAtEnd);
+      },
+      async (bucket) => assert.equal(await bucket.store("key", sourceOf(Buffer.alloc(bytes))), "stored"),
+      {
+        options,
+        onConnection: (socket) =>
+          socket.on("data", () => {
+            socket.pause();
+            setTimeout(() => socket.resume(), 20);
+          }),
       },
     );
   });
@@ -145,6 +225,38 @@ describe("an object store that cannot be trusted", () => {
     );
   });
 
+  it("is said to be none if a text is longer than any that S3 would be sent again", async () => {
+    await withBucket(
+      (_target, socket) => answer(socket, listOf(entry("key"), "t".repeat(100_000))),
+      async (bucket, asked) => {
+        await assert.rejects(keysOf(bucket), { sentence: "bucketFailed", message: /compatible with S3/ });
+        assert.equal(asked.length, 1);
+      },
+    );
+  });
+
+  it("repeats the session's token, which no sentence shows", async () => {
+    const sessionToken = "session/47110==";
+    const said = `${sessionToken} ${encodeURIComponent(sessionToken)} ${Buffer.from(sessionToken).toString("base64")}`;
+    const error = `<Error><Code>AccessDenied</Code><Message>${said}</Message></Error>`;
+    const given = { accessKeyId: "id", secretAccessKey: "key", sessionToken };
+    const credentials = { get: async () => given, drop: () => undefined };
+    await withBucket(
+      (_target, socket) => answer(socket, error, "403 Forbidden"),
+      async (bucket) =>
+        assert.rejects(keysOf(bucket), { sentence: "bucketDenied", message: /AccessDenied: … … …\./ }),
+      { options: { credentials } },
+    );
+  });
+
+  it("names a region that is none: the sentence does not repeat it", async () => {
+    const error = `<Error><Code>PermanentRedirect</Code><Region>${"r".repeat(5_000)}</Region></Error>`;
+    await withBucket(
+      (_target, socket) => answer(socket, error, "301 Moved Permanently"),
+      async (bucket) => assert.rejects(keysOf(bucket), { sentence: "bucketFailed", message: /^.{1,400}$/ }),
+    );
+  });
+
   it("is said to be none if it writes keys that cannot be read, whatever the network is like", async () => {
     await withBucket(
       (_target, socket) => answer(socket, listOf(entry("%zz"))),
@@ -155,6 +267,33 @@ describe("an object store that cannot be trusted", () => {
         });
       },
     );
+  });
+
+  it("may say in a refusal what was sent to it, which the error does not repeat", async () => {
+    const credentials = {
+      accessKeyId: "AKID-4711",
+      secretAccessKey: "s3cr3t+key/1",
+      sessionToken: "t0k3n==/of+session",
+    };
+    const chain = { get: async () => credentials, drop: () => undefined };
+    for (const said of [
+      credentials.sessionToken,
+      encodeURIComponent(credentials.sessionToken),
+      Buffer.from(`x:${credentials.secretAccessKey}`).toString("base64"),
+    ]) {
+      const body = `<Error><Code>AccessDenied</Code><Message>no ${said} for AKID-4711</Message></Error>`;
+      await withBucket(
+        (_target, socket) => answer(socket, body, "403 Forbidden"),
+        async (bucket) => {
+          await assert.rejects(keysOf(bucket), (error: Error) => {
+            const all = inspect(error, { depth: null, showHidden: true });
+            assert.ok(!all.includes(said.slice(4, -4)) && all.includes("AKID-4711"), all);
+            return true;
+          });
+        },
+        { options: { credentials: chain } },
+      );
+    }
   });
 
   it("has the name of the bucket in its endpoint: the sentence says so", async () => {

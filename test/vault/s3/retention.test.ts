@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { isDimensionerError } from "../../../src/errors/dimensioner-error.ts";
-import { verifyArchive } from "../../../src/vault/commands.ts";
+import { verifyArchive } from "../../../src/vault/upkeep/upkeep.ts";
 import type { Finding } from "../../../src/model/archive-reports.ts";
 import { Store } from "../../../src/vault/store.ts";
 import { newDatabases } from "../../archive/store.ts";

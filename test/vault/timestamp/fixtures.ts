@@ -1,7 +1,7 @@
 import type { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { readPem } from "../../../src/vault/timestamp/pem.ts";
+import { readPem } from "../../../src/vault/timestamp/timestamp-folder.ts";
 
 export const fixtures = join(import.meta.dirname, "../../fixtures/timestamp");
 

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { X509Certificate, createHash } from "node:crypto";
 import { readdirSync } from "node:fs";
-import { readPem } from "../../../src/vault/timestamp/pem.ts";
+import { Constructed, Utf8String, fromBER } from "asn1js";
+import { readPem } from "../../../src/vault/timestamp/timestamp-folder.ts";
 import { createRequest, readRequest, readResponse } from "../../../src/vault/timestamp/token.ts";
-import { verifyTimestamp } from "../../../src/vault/timestamp/verify.ts";
+import { verifyTimestamp, nameOf } from "../../../src/vault/timestamp/verify.ts";
 import { certificates, fixture, fixtures } from "./fixtures.ts";
 
 const request = readRequest(fixture("request.tsq"));
@@ -136,6 +137,24 @@ describe("time stamps: verification of what OpenSSL has signed", () => {
       assert.equal(problemIn("crowd"), "it is not a time stamp as RFC 3161 defines it"),
     );
     assert.equal(checked, 0);
+  });
+
+  it("shows no more of a name in a certificate than fits into a sentence", () => {
+    const [certificate] = certificates("ecdsa");
+    assert.ok(certificate !== undefined);
+    const { result } = fromBER(Uint8Array.from(certificate.raw));
+    const lengthen = (block: unknown): void => {
+      if (block instanceof Constructed) {
+        const items = block.valueBlock.value;
+        items.forEach(lengthen);
+        items.forEach((item, at) => {
+          items[at] = item instanceof Utf8String ? new Utf8String({ value: "N".repeat(100_000) }) : item;
+        });
+      }
+    };
+    lengthen(result);
+    const name = nameOf(new X509Certificate(Buffer.from(result.toBER())));
+    assert.equal(name, `${"N".repeat(200)}…`);
   });
 
   it("finds the signer's certificate among the roots if the response does not bring it", () => {
