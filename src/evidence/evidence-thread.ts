@@ -1,12 +1,12 @@
 /** The thread of one long action on an archive: its hashing takes none of the time of Node-RED's event loop. */
 import { type MessagePort, isMainThread, parentPort, workerData } from "node:worker_threads";
-import { type DatabaseLocation, databaseText } from "../database/database-location.ts";
+import { type DatabaseLocation, databaseText } from "../database/database.ts";
 import { encryptInThread } from "../database/postgres-address.ts";
 import { DimensionerError, isDimensionerError } from "../errors/dimensioner-error.ts";
 import type { ArchiveProgress, Finding, PrunedPackage } from "../model/archive-reports.ts";
-import { pruneArchive, verifyArchive } from "../vault/commands.ts";
-import type { ArchiveFiles } from "../vault/files/archive-files.ts";
-import { openFiles } from "../vault/files/open-files.ts";
+import { pruneArchive, verifyArchive } from "../vault/upkeep/upkeep.ts";
+import type { Vault } from "../vault/vault.ts";
+import { openVault } from "../vault/open-vault.ts";
 import { exportPackages, streamExport } from "./export/export-packages.ts";
 import { verifyPackages } from "./packages.ts";
 import {
@@ -66,23 +66,23 @@ async function runExport(
   task: EvidenceTaskOf<"export" | "stream">,
   { onProgress, signal, stream }: Work,
 ): Promise<EvidenceResult> {
-  const { packages, language } = task;
-  const options = { language, timestampRoots: rootsOf(task), onProgress, signal };
-  return withFiles(task, signal, async (files) =>
+  const { packages, language, addressed } = task;
+  const options = { language, ...addressed, timestampRoots: rootsOf(task), onProgress, signal };
+  return withFiles(task, signal, async (vault) =>
     task.action === "stream"
-      ? { verification: await streamExport(files, packages, options, stream) }
-      : exportPackages(files, packages, { ...options, target: task.target }),
+      ? { verification: await streamExport(vault, packages, options, stream) }
+      : exportPackages(vault, packages, { ...options, target: task.target }),
   );
 }
 
 async function prune(
-  { files, database, before, keepFree, useAtMost, dryRun, most }: EvidenceTaskOf<"prune">,
+  { vault, database, before, keepFree, useAtMost, dryRun, despiteClock, most }: EvidenceTaskOf<"prune">,
   { onProgress, signal }: Work,
 ): Promise<EvidenceResult> {
   const { add, first } = collector<PrunedPackage>(most);
   const rule = { before: new Date(before), keepFree, useAtMost };
-  const options = { ...rule, dryRun, database: openable(database), onProgress, signal };
-  return { ...(await pruneArchive(files, { ...options, onPackage: add })), first };
+  const options = { ...rule, dryRun, despiteClock, database: openable(database), onProgress, signal };
+  return { ...(await pruneArchive(vault, { ...options, onPackage: add })), first };
 }
 
 async function verify(task: EvidenceTaskOf<"verify">, { onProgress, signal }: Work): Promise<EvidenceResult> {
@@ -92,7 +92,7 @@ async function verify(task: EvidenceTaskOf<"verify">, { onProgress, signal }: Wo
   const report =
     packages === null
       ? // Node-RED itself needs a core.
-        await verifyArchive(task.files, {
+        await verifyArchive(task.vault, {
           ...options,
           forMs: task.forMs,
           timestampRoots: rootsOf(task),
@@ -100,20 +100,20 @@ async function verify(task: EvidenceTaskOf<"verify">, { onProgress, signal }: Wo
           mayUseThread: false,
           mayBlock: true,
         })
-      : await withFiles(task, signal, (files) => verifyPackages(files, packages, options));
+      : await withFiles(task, signal, (vault) => verifyPackages(vault, packages, options));
   return { verified: [], ...report, first };
 }
 
 async function withFiles<T>(
-  { files: location }: Pick<EvidenceTask, "files">,
+  { vault: location }: Pick<EvidenceTask, "vault">,
   signal: AbortSignal,
-  work: (files: ArchiveFiles) => Promise<T>,
+  work: (vault: Vault) => Promise<T>,
 ): Promise<T> {
-  const files = await openFiles(location, { signal });
+  const vault = await openVault(location, { signal });
   try {
-    return await work(files);
+    return await work(vault);
   } finally {
-    await files.close();
+    await vault.close();
   }
 }
 

@@ -10,13 +10,13 @@ import {
   holdName,
   manifestFileName,
 } from "../vault/archive-disk.ts";
-import type { ArchiveFiles } from "../vault/files/archive-files.ts";
+import type { Vault } from "../vault/vault.ts";
 import { entryOf } from "../vault/log/events.ts";
-import { heldOf, isPruned } from "../vault/log/log-state.ts";
-import { publishLog, readyLog } from "../vault/log/open-log.ts";
+import { heldOf, isPruned, namedOf, wasPruned } from "../vault/log/log-state.ts";
+import { addToLog, publishLog, readyLog } from "../vault/log/open-log.ts";
 import type { Manifest } from "../vault/packages/manifest.ts";
 import { openPlain } from "../vault/packages/package-files.ts";
-import type { IndexedPackage } from "../vault/packages/package-index.ts";
+import { type IndexedPackage, indexNumber } from "../vault/packages/package-index.ts";
 import { loadManifestWithin } from "../vault/walk.ts";
 
 /** How long the reason of a hold can be, in characters. */
@@ -45,7 +45,7 @@ export interface HoldChange {
  * is none.
  */
 export async function readHold(
-  { database, files: { disk } }: HoldSource,
+  { database, vault: { disk } }: HoldSource,
   { folder, manifest }: Pick<OpenedPackage, "folder" | "manifest">,
 ): Promise<Hold | null> {
   const logged = (await heldOf(database, [manifest.job])).get(manifest.job);
@@ -63,7 +63,7 @@ export async function readHold(
 /** What a hold is changed in. */
 export interface HoldSource {
   readonly database: Pick<Database, "transaction">;
-  readonly files: ArchiveFiles;
+  readonly vault: Vault;
 }
 
 /** The same, to change it. */
@@ -79,21 +79,21 @@ export interface HoldTarget extends HoldSource {
 export async function holdPackage(
   opened: OpenedPackage,
   change: HoldChange,
-  { database, files, log }: HoldTarget,
+  { database, vault, log }: HoldTarget,
 ): Promise<Hold> {
   const { folder, location, sha256, manifest } = opened;
   const hold: Hold = { heldAt: new Date().toISOString(), ...change };
   const at = new Date().toISOString();
   const one = { at, package: manifest.job, path: location, sha256 };
-  await asFileErrors(files.addressOf(location), async () => {
+  await asFileErrors(vault.addressOf(location), async () => {
     const path = join(folder, holdFileName);
-    await files.write(path, `${JSON.stringify(hold, null, 2)}\n`);
+    await vault.write(path, `${JSON.stringify(hold, null, 2)}\n`);
     // A bucket takes an object also where there is no package any more.
-    if (!(await exists(join(folder, manifestFileName), files.disk))) {
-      await files.remove(path);
+    if (!(await exists(join(folder, manifestFileName), vault.disk))) {
+      await vault.remove(path);
       throw goneError(location);
     }
-    await readyLog({ table: log, files }, database);
+    await readyLog({ table: log, vault }, database);
     await database.transaction([
       lockLog,
       // It is there: a run was killed before it deleted the package, or the package was brought back from a backup.
@@ -103,7 +103,7 @@ export async function holdPackage(
       ),
       ...log.append(entryOf({ what: "held", ...one, ...change })),
     ]);
-    await publishLog({ table: log, files });
+    await publishLog({ table: log, vault });
   });
   return hold;
 }
@@ -115,21 +115,19 @@ export async function holdPackage(
 export async function releasePackage(
   opened: OpenedPackage,
   change: HoldChange,
-  { database, files, log }: HoldTarget,
+  { database, vault, log }: HoldTarget,
 ): Promise<null> {
   const { folder, location, sha256, manifest } = opened;
-  const byHand = await handMadeHold(folder, files.disk);
+  const byHand = await handMadeHold(folder, vault.disk);
   if (byHand !== undefined) {
     const facts = { surface: "disk", operation: "release" } as const;
     throw new DimensionerError("evidenceHeldByFile", facts, { path: location, name: byHand });
   }
-  return asFileErrors(files.addressOf(location), async () => {
+  return asFileErrors(vault.addressOf(location), async () => {
     const at = new Date().toISOString();
     const event = { what: "released", at, package: manifest.job, path: location, sha256, ...change } as const;
-    await readyLog({ table: log, files }, database);
-    await database.transaction([lockLog, ...log.append(entryOf(event))]);
-    await publishLog({ table: log, files });
-    await files.remove(join(folder, holdFileName));
+    await addToLog({ table: log, vault }, database, event);
+    await vault.remove(join(folder, holdFileName));
     return null;
   });
 }
@@ -176,7 +174,7 @@ export interface OpenedPackage {
  * is not there, or its manifest cannot be read.
  */
 export async function openPackage(
-  { root, disk }: Pick<ArchiveFiles, "disk" | "root">,
+  { root, disk }: Pick<Vault, "disk" | "root">,
   { path: location }: Pick<IndexedPackage, "path">,
 ): Promise<OpenedPackage> {
   const found = await loadManifestWithin(root, `${location}/${manifestFileName}`, disk);
@@ -189,4 +187,64 @@ export async function openPackage(
 /** The ERR_NOT_FOUND for a package that the index lists, and that is not there. */
 export function goneError(location: string): DimensionerError {
   return new DimensionerError("evidenceGone", { surface: "disk", operation: "find" }, { path: location });
+}
+
+/** How long an added number can be, in characters, and how many can be added to a package. */
+export const longestNumber = 200;
+export const mostNumbers = 50;
+
+/** A number that was not known yet when its package was archived. */
+export interface AddedNumber {
+  readonly number: string;
+  /** ISO 8601, UTC. */
+  readonly addedAtUtc: string;
+  readonly person: string | null;
+  /** Why, or where it comes from. */
+  readonly reason: string | null;
+}
+
+/** The numbers that were added to some packages, in their order; by the IDs of the packages. */
+export async function readNumbers(
+  database: Pick<Database, "transaction">,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, readonly AddedNumber[]>> {
+  const named = await namedOf(database, ids);
+  return new Map(
+    [...named].map(([id, events]) => [
+      id,
+      events.map(({ number, at, person, reason }) => ({ number, addedAtUtc: at, person, reason })),
+    ]),
+  );
+}
+
+/**
+ * Adds numbers to a package: a line in the log for each of them, and their words in the index, in one transaction. The package and its
+ * manifest stay as they are. Throws ERR_FILE, ERR_STORE, or ERR_NOT_FOUND if the package was deleted meanwhile; then nothing is added.
+ */
+export async function namePackage(
+  { location, sha256, manifest }: OpenedPackage,
+  numbers: readonly string[],
+  change: Pick<AddedNumber, "person" | "reason">,
+  { database, vault, log }: HoldTarget,
+): Promise<void> {
+  try {
+    await readyLog({ table: log, vault }, database);
+    const isThere = { sql: `NOT (${wasPruned("?")})`, values: [manifest.job] };
+    const at = new Date().toISOString();
+    const one = { what: "named", at, package: manifest.job, path: location, sha256, ...change } as const;
+    const [, [found] = []] = await database.transaction([
+      lockLog,
+      { sql: `SELECT 1 AS there WHERE ${isThere.sql}`, values: isThere.values },
+      ...numbers.flatMap((number) => [
+        ...log.append(entryOf({ ...one, number }), isThere),
+        ...indexNumber(manifest.job, number, isThere),
+      ]),
+    ]);
+    if (found === undefined) {
+      throw goneError(location);
+    }
+    await publishLog({ table: log, vault });
+  } catch (error) {
+    throw asFileError(error, vault.addressOf(location));
+  }
 }

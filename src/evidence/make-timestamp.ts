@@ -5,7 +5,7 @@ import { sha256Of } from "../model/sha256.ts";
 import type { TimestampResult } from "../model/shapes.ts";
 import { asFileError, stateFolderName } from "../vault/archive-disk.ts";
 import { type Checkpoint, type EventOf, entryOf, readEvent, writeCheckpoint } from "../vault/log/events.ts";
-import { LogTree } from "../vault/log/log-tree.ts";
+import { LogTree } from "../vault/log/tree.ts";
 import { publishLeftLog, publishLog } from "../vault/log/open-log.ts";
 import {
   keepTimestamp,
@@ -13,10 +13,10 @@ import {
   nameOfTimestamp,
   readRoots,
   timestampsOf,
-} from "../vault/timestamp-folder.ts";
+} from "../vault/timestamp/timestamp-folder.ts";
 import { createRequest } from "../vault/timestamp/token.ts";
 import { type VerifiedTimestamp, verifyTimestamp } from "../vault/timestamp/verify.ts";
-import { verifyKept } from "../vault/timestamps.ts";
+import { verifyKept } from "../vault/timestamp/timestamps.ts";
 import type { EvidenceSource } from "./packages.ts";
 
 /** What signs time stamps. */
@@ -53,12 +53,12 @@ export async function makeTimestamp(
   { roots: rootsFile, signal }: TimestampOptions,
 ): Promise<TimestampResult> {
   const roots = await readRoots(rootsFile);
-  const { files, database, log } = source;
+  const { vault, database, log } = source;
   const facts = { surface: "store", operation: source.operation } as const;
-  const asError = (error: unknown): DimensionerError => asFileError(error, files.addressOf(stateFolderName));
+  const asError = (error: unknown): DimensionerError => asFileError(error, vault.addressOf(stateFolderName));
   try {
-    await publishLog({ table: log, files });
-    await publishLeftLog({ table: log, files });
+    await publishLog({ table: log, vault });
+    await publishLeftLog({ table: log, vault });
   } catch (error) {
     throw asError(error);
   }
@@ -84,7 +84,7 @@ export async function makeTimestamp(
   const made = { name: nameOfTimestamp(at, request.nonce), text, request: der, response };
   const result = await resultOf(source, { checkpoint, verified, server: authority.url, name: made.name });
   try {
-    await keepTimestamp(files, made);
+    await keepTimestamp(vault, made);
     const event: Stamped = {
       what: "stamped",
       at,
@@ -95,7 +95,7 @@ export async function makeTimestamp(
       server: authority.url,
     };
     await database.transaction([lockLog, ...log.append(entryOf(event))]);
-    await publishLog({ table: log, files });
+    await publishLog({ table: log, vault });
   } catch (error) {
     throw asError(error);
   }
@@ -131,14 +131,14 @@ async function findKept(
   tree: LogTree,
   { size, server, roots }: Sought,
 ): Promise<TimestampResult | undefined> {
-  const { database, files, log } = source;
+  const { database, vault, log } = source;
   const [rows = []] = await database.transaction([
     { sql: "SELECT line FROM log WHERE what = 'stamped' AND n >= ? ORDER BY n DESC", values: [size] },
   ]);
   for (const { timestamp: name } of stampedOf(rows).filter(
     (one) => one.size >= size && one.server === server,
   )) {
-    const kept = await timestampsOf(files).read(name);
+    const kept = await timestampsOf(vault).read(name);
     const checkpoint = kept?.checkpoint;
     if (
       kept === undefined ||
@@ -168,7 +168,7 @@ async function refuseChanged({ database, operation }: EvidenceSource, tree: LogT
   if (await isSame()) {
     return;
   }
-  await tree.forgetBlocks();
+  tree.forgetBlocks();
   if (!(await isSame())) {
     const facts = { surface: "store", operation } as const;
     throw new DimensionerError("timestampChanged", facts, { count: last?.size ?? 0 });

@@ -1,22 +1,23 @@
 import { join } from "node:path";
 import type { Database, Row, SqlValue, Statement } from "../database/database.ts";
+import { type LongText, intents, lengthOf, records, withTexts } from "../database/long-texts.ts";
 import { lostSha256 } from "../database/own-jobs.ts";
 import { listLimits, parseFields } from "../model/parse-json.ts";
 import { sha256Of } from "../model/sha256.ts";
 import type { MissingEvidence } from "../model/shapes.ts";
 import type { Period } from "../rules/periods.ts";
 import { manifestFileName } from "../vault/archive-disk.ts";
-import { type Intent, readIntent } from "../vault/packages/intent.ts";
+import { type Intent, readIntent, type Again, messageOf } from "../vault/packages/intent.ts";
 import type { Manifest } from "../vault/packages/manifest.ts";
-import { type Again, messageOf } from "../vault/packages/message-of-intent.ts";
 import { loadManifest } from "../vault/packages/package-files.ts";
+import { ofTransaction } from "../vault/packages/package-index.ts";
 import { prunedOf } from "../vault/log/log-state.ts";
 import type { EvidenceSource } from "./packages.ts";
 
-type ReadSource = Pick<EvidenceSource, "database" | "files">;
+type ReadSource = Pick<EvidenceSource, "database" | "vault">;
 
 /** The records keep IDs in small letters, packages and jobs as they were given. */
-const sameTransaction = "lower(transaction_id) IN (r.transaction_id, r.legacy_id)";
+const sameTransaction = ofTransaction("r.transaction_id", "r.legacy_id");
 
 /**
  * Lists what of a period has no complete package, the newest first: webhook records, by when they arrived, and archive
@@ -26,7 +27,7 @@ const sameTransaction = "lower(transaction_id) IN (r.transaction_id, r.legacy_id
  * Rejects with ERR_FILE and ERR_STORE.
  */
 export async function listMissing(
-  source: Pick<EvidenceSource, "database" | "files">,
+  source: Pick<EvidenceSource, "database" | "vault">,
   period: Period,
   limit: number,
 ): Promise<readonly MissingEvidence[]> {
@@ -38,10 +39,11 @@ export async function listMissing(
 }
 
 const lists: readonly MissingList[] = [
-  { select: recordsWithoutPackage, read: missingRecord, of: "records", by: "received_at" },
-  { select: jobsWithoutPackage, read: missingJob, of: "jobs", by: "accepted_at" },
+  { select: recordsWithoutPackage, read: missingRecord, of: "records", by: "received_at", long: records },
+  { select: jobsWithoutPackage, read: missingJob, of: "jobs", by: "accepted_at", long: intents },
   {
     select: jobsWithMedia,
+    long: intents,
     read: (row) => describeJob(row, readEnded(row)),
     of: "jobs",
     by: "accepted_at",
@@ -57,13 +59,17 @@ const lists: readonly MissingList[] = [
   },
 ];
 
+/** What is read of jobs before their long texts. */
+const jobColumns = `j.job_id, j.state, j.job_key, j.transaction_id, j.accepted_at, j.error_code, j.error_message, j.location,
+  j.manifest_sha256, ${lengthOf(intents)}`;
+
 function recordsWithoutPackage(values: readonly SqlValue[]): Statement {
   return {
-    sql: `SELECT r.record, r.record_sha256, r.transaction_id, r.legacy_id, r.transaction_reference, r.received_at,
+    sql: `SELECT r.record_id, ${lengthOf(records)}, r.transaction_id, r.legacy_id, r.transaction_reference, r.received_at,
         j.state, j.error_code, j.error_message, p.location, p.manifest_sha256, p.archived_at
       FROM records r
       LEFT JOIN jobs j ON j.job_id =
-        (SELECT job_id FROM jobs WHERE ${sameTransaction} ORDER BY accepted_at DESC LIMIT 1)
+        (SELECT job_id FROM jobs WHERE lower(transaction_id) IN (r.transaction_id, r.legacy_id) ORDER BY accepted_at DESC LIMIT 1)
       LEFT JOIN packages p ON p.indexed_order =
         (SELECT indexed_order FROM packages WHERE ${sameTransaction} ORDER BY archived_at DESC LIMIT 1)
       WHERE r.received_at >= ? AND r.received_at < ? AND NOT EXISTS
@@ -79,9 +85,9 @@ function recordsWithoutPackage(values: readonly SqlValue[]): Statement {
  */
 function jobsWithoutPackage(values: readonly SqlValue[]): Statement {
   // Not EXISTS: PostgreSQL might read all packages instead of looking up those of a few jobs.
-  const complete = `SELECT max(complete) FROM packages WHERE lower(transaction_id) = lower(j.transaction_id)`;
+  const complete = `SELECT max(complete) FROM packages WHERE ${ofTransaction("lower(j.transaction_id)")}`;
   return {
-    sql: `SELECT j.*, ${hasMessageMedia}, (${complete}) = 1 OR EXISTS
+    sql: `SELECT ${jobColumns}, ${hasMessageMedia}, (${complete}) = 1 OR EXISTS
           (SELECT 1 FROM packages WHERE job_key = j.job_key AND complete = 1) AS has_package
       FROM jobs j
       WHERE j.accepted_at >= ? AND j.accepted_at < ? AND j.state NOT IN ('archived', 'reported')
@@ -97,7 +103,7 @@ function jobsWithoutPackage(values: readonly SqlValue[]): Statement {
 /** No package makes up for media that came with the message of a failed job, unless it has them: `hasArchivedMedia` reads it. */
 function jobsWithMedia(values: readonly SqlValue[]): Statement {
   return {
-    sql: `SELECT j.*, 1 AS has_message_media FROM jobs j
+    sql: `SELECT ${jobColumns}, 1 AS has_message_media FROM jobs j
       WHERE j.accepted_at >= ? AND j.accepted_at < ? AND j.state = 'failed'
         AND (SELECT count(*) FROM job_media m WHERE m.job_id = j.job_id AND m.source = 'message') > 0
       ORDER BY j.accepted_at DESC, j.job_id DESC LIMIT ? OFFSET ?`,
@@ -119,11 +125,11 @@ async function hasArchivedMedia(
       values: [id ?? null],
     },
     {
-      sql: `SELECT location, manifest_sha256 FROM packages WHERE lower(transaction_id) = lower(?)
+      sql: `SELECT location, manifest_sha256 FROM packages WHERE ${ofTransaction("lower(?)")}
         UNION SELECT location, manifest_sha256 FROM packages WHERE job_key = ?
         UNION SELECT location, manifest_sha256 FROM packages
           WHERE job_key IN (SELECT job_key FROM packages WHERE measure_key = ?)`,
-      values: [transaction ?? null, key ?? null, key ?? null],
+      values: [transaction ?? null, transaction ?? null, key ?? null, key ?? null],
     },
   ]);
   const items = (await manifestsOf(source, packages)).flatMap((manifest) => manifest.items);
@@ -138,12 +144,12 @@ async function hasArchivedMedia(
 
 /** Reads the manifests of packages as they were indexed; without those that are not there any more, or are damaged. */
 async function manifestsOf(
-  { files }: Pick<EvidenceSource, "files">,
+  { vault }: Pick<EvidenceSource, "vault">,
   rows: readonly Row[],
 ): Promise<Manifest[]> {
   const manifests: Manifest[] = [];
   for (const row of rows) {
-    const found = await loadManifest(join(files.root, String(row["location"]), manifestFileName), files.disk);
+    const found = await loadManifest(join(vault.root, String(row["location"]), manifestFileName), vault.disk);
     if (typeof found === "object" && found.sha256 === row["manifest_sha256"]) {
       manifests.push(found.manifest);
     }
@@ -159,7 +165,7 @@ function incompletePackages(values: readonly SqlValue[]): Statement {
       WHERE p.archived_at >= ? AND p.archived_at < ? AND p.complete = 0
         AND NOT EXISTS
           (SELECT 1 FROM packages
-            WHERE lower(transaction_id) = lower(p.transaction_id) AND complete = 1 AND ${isLater})
+            WHERE ${ofTransaction("lower(p.transaction_id)")} AND complete = 1 AND ${isLater})
         AND NOT EXISTS (SELECT 1 FROM packages
           WHERE supplements_sha256 = coalesce(p.supplements_sha256, p.manifest_sha256) AND complete = 1 AND ${isLater})
       ORDER BY p.archived_at DESC, p.indexed_order DESC LIMIT ? OFFSET ?`,
@@ -181,7 +187,7 @@ function missingRecord(row: Row): Found {
     at: String(row["received_at"]),
     transactionId,
     ...references,
-    device: textOf(record?.["deviceClientId"]),
+    device: textOf(record?.["device"]) ?? textOf(record?.["deviceClientId"]),
     archiveAgain:
       reason === "open"
         ? null
@@ -288,6 +294,8 @@ export interface MissingList {
   readonly of: string;
   readonly by: string;
   readonly where?: string;
+  /** What the rows are read with, some at a time. */
+  readonly long?: LongText;
   /** Whether what a row is of is archived after all, as only the packages say. */
   readonly isArchived?: (source: ReadSource, row: Row) => Promise<boolean>;
 }
@@ -320,7 +328,7 @@ async function firstMissing(
   for (;;) {
     const rows = await readPage(database, list, { from, to: before }, { size, skipped });
     const listed: Listed[] = [];
-    for (const row of rows) {
+    for await (const row of list.long === undefined ? rows : withTexts(database, list.long, rows)) {
       const found = list.read(row);
       const manifest = row["manifest_sha256"];
       if (found !== null && (await list.isArchived?.(source, row)) !== true) {
@@ -436,7 +444,10 @@ async function completeAgain(source: ReadSource, found: readonly Found[]): Promi
     const some = found.slice(at, at + mostReadAtOnce);
     const jobs = await source.database.transaction(some.map(endedJobsOf));
     for (const [index, one] of some.entries()) {
-      const ended = (jobs[index] ?? []).map(readEnded);
+      const ended: EndedJob[] = [];
+      for await (const row of withTexts(source.database, intents, jobs[index] ?? [])) {
+        ended.push(readEnded(row));
+      }
       // Most transactions have no failed job.
       const manifests = ended.some(({ hasFailed }) => hasFailed) ? await archivedOf(source, one) : [];
       completed.push(completeOne(one, ended, manifests));
@@ -447,7 +458,7 @@ async function completeAgain(source: ReadSource, found: readonly Found[]): Promi
 
 function endedJobsOf({ ids: [id = "", otherId = id] }: Found): Statement {
   return {
-    sql: `SELECT j.state, j.intent, j.intent_sha256, j.transaction_id, j.accepted_at, ${hasMessageMedia} FROM jobs j
+    sql: `SELECT ${jobColumns}, ${hasMessageMedia} FROM jobs j
       WHERE lower(j.transaction_id) IN (?, ?) AND j.state IN ('archived', 'reported', 'failed')
       ORDER BY j.accepted_at DESC, j.job_id DESC`,
     values: [id, otherId],
@@ -458,8 +469,8 @@ function endedJobsOf({ ids: [id = "", otherId = id] }: Found): Statement {
 async function archivedOf(source: ReadSource, { ids: [id = "", otherId = id] }: Found): Promise<Manifest[]> {
   const [rows = []] = await source.database.transaction([
     {
-      sql: "SELECT location, manifest_sha256 FROM packages WHERE lower(transaction_id) IN (?, ?)",
-      values: [id, otherId],
+      sql: `SELECT location, manifest_sha256 FROM packages WHERE ${ofTransaction("?", "?")}`,
+      values: [id, otherId, id, otherId],
     },
   ]);
   return await manifestsOf(source, rows);

@@ -18,24 +18,26 @@ import { sha256Of } from "../model/sha256.ts";
 import type { EvidencePackage } from "../model/shapes.ts";
 import { longestNameLength } from "../rules/logins.ts";
 import { type Period, readPeriod } from "../rules/periods.ts";
+import { usualWork } from "../rules/works.ts";
 import { type ReadDisk, asFileError, manifestFileName, measurementFileName } from "../vault/archive-disk.ts";
-import { filesKey } from "../vault/files-location.ts";
-import type { ArchiveFiles } from "../vault/files/archive-files.ts";
-import { namedFiles, openFiles } from "../vault/files/open-files.ts";
+import { vaultKey } from "../vault/store.ts";
+import type { Vault } from "../vault/vault.ts";
+import { namedVault, openVault } from "../vault/open-vault.ts";
 import { findDatabases, openForTool } from "../vault/index-reader.ts";
-import { archivedFiles } from "../vault/packages/archived-files.ts";
+import { TimeNotes, timesInDoubt } from "../vault/packages/package-times.ts";
 import { heldPaths, prunedOf } from "../vault/log/log-state.ts";
+import { type ProvenPackage, explainCover, provePackages } from "../vault/log/package-proof.ts";
+import { coveringTimestamp } from "../vault/timestamp/timestamp-folder.ts";
 import {
-  type ProvenPackage,
-  coveringTimestamp,
-  explainCover,
-  provePackages,
-} from "../vault/log/package-proof.ts";
-import type { Measured } from "../vault/packages/manifest.ts";
-import { measuredOf, mostMeasurementBytes } from "../vault/packages/measurement-fields.ts";
-import { openPlain } from "../vault/packages/package-files.ts";
+  type Measured,
+  shownReferences,
+  archivedFiles,
+  measuredOf,
+  mostMeasurementBytes,
+} from "../vault/packages/manifest.ts";
+import { readPlain } from "../vault/packages/package-files.ts";
 import type { IndexedPackage } from "../vault/packages/package-index.ts";
-import { type CheckedTotals, checkIndexed } from "../vault/verify.ts";
+import { type CheckedTotals, checkIndexed } from "../vault/upkeep/verify.ts";
 import { loadManifestWithin } from "../vault/walk.ts";
 import {
   type HoldChange,
@@ -48,6 +50,11 @@ import {
   openPackage,
   readHold,
   releasePackage,
+  type AddedNumber,
+  longestNumber,
+  mostNumbers,
+  namePackage,
+  readNumbers,
 } from "./hold.ts";
 import { type Filter, type Query, type SoughtSize, readSize, searchIndex } from "./search.ts";
 
@@ -66,7 +73,11 @@ export interface Sought {
   readonly limit: number;
 }
 
+/** No text of a package is longer. */
+const longestValue = 10_000;
 const longestShown = 60;
+/** A parcel has fewer packages that supplement one another. */
+const mostOfOneParcel = 20;
 /** How many more rows are looked at where some are of packages that were deleted because of their age. */
 const mostSpareRows = 200;
 
@@ -139,13 +150,13 @@ export async function changeHold(
   sought: Sought,
   change: HoldChange & { readonly what: "hold" | "release" },
 ): Promise<EvidencePackage[]> {
-  const { files } = source;
+  const { vault } = source;
   const { what, reason, person } = change;
   demandLength(source, "reason", reason, longestReason);
   demandLength(source, "person", person ?? "", longestNameLength);
   const found = await demandPackages(source, sought);
   // All are opened before the first one is changed.
-  const opened = await readEach(files, found, (one) => unlessGone(openPackage(files, one)));
+  const opened = await readEach(vault, found, (one) => unlessGone(openPackage(vault, one)));
   let [gone] = found.filter((_, index) => opened[index] === undefined);
   if (gone !== undefined && what === "release") {
     throw goneError(gone.path);
@@ -172,8 +183,62 @@ export async function changeHold(
   return describeAll(source, found);
 }
 
-/** Throws ERR_INPUT for a text that is longer than a hold can have it. */
-function demandLength(source: EvidenceSource, name: "reason" | "person", text: string, most: number): void {
+/** The numbers that are added to a package, by whom, and where they come from. */
+export interface AddedNumbers extends Pick<AddedNumber, "person" | "reason"> {
+  readonly numbers: readonly string[];
+}
+
+/**
+ * Adds numbers to the package that is found, and returns it as it is then. Of a package and its supplements, the first one gets them.
+ * A number that it has already is not added again. Throws ERR_INPUT if there is no number, if one is too long or if there are too many, and
+ * if packages of several parcels are found; ERR_NOT_FOUND if none is.
+ */
+export async function addNumbers(
+  source: EvidenceSource,
+  sought: Omit<Sought, "limit">,
+  { numbers, person, reason }: AddedNumbers,
+): Promise<EvidencePackage> {
+  const given = [...new Set(numbers.map((number) => number.trim()).filter((number) => number !== ""))];
+  if (given.length === 0) {
+    throw new DimensionerError("inputMissing", factsOf(source), { field: field("numbers") });
+  }
+  given.forEach((number) => demandLength(source, "numbers", number, longestNumber));
+  demandLength(source, "reason", reason ?? "", longestReason);
+  demandLength(source, "person", person ?? "", longestNameLength);
+  const found = await searchIndex(
+    source.database,
+    queryOf(source, { ...sought, limit: mostOfOneParcel }),
+    mostOfOneParcel,
+  );
+  const there = await leaveOutPruned(source, found);
+  const one = there.find(({ supplements }) => supplements === null) ?? there.at(-1);
+  if (one === undefined) {
+    throw notFoundError(source, { ...sought, limit: 1 });
+  }
+  if (new Set(there.map(({ sha256, supplements }) => supplements ?? sha256)).size > 1) {
+    throw new DimensionerError("evidenceSeveral", factsOf(source), {
+      value: shown(sought.value ?? sought.by),
+    });
+  }
+  const opened = await openPackage(source.vault, one);
+  const before = (await readNumbers(source.database, [one.id])).get(one.id) ?? [];
+  const more = given.filter((number) => !before.some((known) => known.number === number));
+  if (before.length + more.length > mostNumbers) {
+    throw new DimensionerError("evidenceManyNumbers", factsOf(source), { path: one.path, most: mostNumbers });
+  }
+  if (more.length > 0) {
+    await namePackage(opened, more, { person, reason }, source);
+  }
+  return describeIndexed(source, one);
+}
+
+/** Throws ERR_INPUT for a text that is longer than the log, or a package, can have it. */
+function demandLength(
+  source: Pick<EvidenceSource, "operation">,
+  name: "numbers" | "person" | "reason" | "value",
+  text: string,
+  most: number,
+): void {
   if (text.length > most) {
     const values = { field: field(name), value: shown(text), problem: phrase("tooLong", { most }) };
     throw new DimensionerError("inputValue", factsOf(source), values);
@@ -222,7 +287,7 @@ async function describeAll(
   found: readonly IndexedPackage[],
   signal?: AbortSignal,
 ): Promise<EvidencePackage[]> {
-  const described = await readEach(source.files, found, (one) => describeIndexed(source, one), signal);
+  const described = await readEach(source.vault, found, (one) => describeIndexed(source, one), signal);
   const withProblem = found.filter((_, index) => typeof described[index]?.problem === "string");
   const left = new Set(await leaveOutPruned(source, withProblem));
   const shown = described.filter(({ problem }, index) => {
@@ -250,9 +315,10 @@ function queryOf(source: EvidenceSource, { by, value }: Sought): Query {
 }
 
 async function filterOf(source: EvidenceSource, filter: PackageFilter = {}): Promise<Filter> {
-  const { device = "", period = "", film = false, onHold = false, incomplete = false } = filter;
+  const { device = "", work = "", period = "", film = false, onHold = false, incomplete = false } = filter;
   return {
     device: device === "" ? undefined : device,
+    work: work === "" ? undefined : work,
     period: period.trim() === "" ? undefined : periodOf(source, period),
     marks: [...(film ? (["film"] as const) : []), ...(incomplete ? (["incomplete"] as const) : [])],
     locations: onHold ? await heldPaths(source.database) : undefined,
@@ -263,6 +329,7 @@ function valueOf(source: Pick<EvidenceSource, "operation">, value: string | unde
   if (value === undefined || value.trim() === "") {
     throw new DimensionerError("inputMissing", factsOf(source), { field: field("value") });
   }
+  demandLength(source, "value", value, longestValue);
   return value;
 }
 
@@ -290,10 +357,10 @@ const changedTexts = {
  * are compared with what was archived, the images and videos are not.
  */
 export async function describeIndexed(source: HoldSource, indexed: IndexedPackage): Promise<EvidencePackage> {
-  const { files } = source;
-  const folder = files.addressOf(indexed.path);
+  const { vault } = source;
+  const folder = vault.addressOf(indexed.path);
   try {
-    const opened = await openPackage(files, indexed);
+    const opened = await openPackage(vault, indexed);
     const described = await describeOpened(opened, folder, source);
     return opened.sha256 === indexed.sha256
       ? described
@@ -302,7 +369,7 @@ export async function describeIndexed(source: HoldSource, indexed: IndexedPackag
     if (isDimensionerError(error) && error.sentence === "evidenceGone") {
       return describeGone(folder, indexed, error.message);
     }
-    throw asFileError(error, folder, files.name);
+    throw asFileError(error, folder, vault.name);
   }
 }
 
@@ -312,23 +379,29 @@ async function describeOpened(
   source: HoldSource,
 ): Promise<EvidencePackage> {
   const { location, manifest } = opened;
-  const [{ figures, isChanged }, hold] = await Promise.all([
-    readFigures(opened, source.files.disk),
+  const [{ figures, isChanged }, hold, numbers] = await Promise.all([
+    readFigures(opened, source.vault.disk),
     readHold(source, opened),
+    readNumbers(source.database, [manifest.job]),
   ]);
-  const { references, times, instrument, billable = null, scan = null, supplements = null } = manifest;
+  const { times, instrument, billable = null, scan = null, supplements = null } = manifest;
   return {
     packageId: manifest.job,
     location,
     folder,
     transactionId: manifest.transactionId,
-    ...references,
+    ...shownReferences(manifest),
     scan: scan?.text ?? null,
+    numbers: [...(numbers.get(manifest.job) ?? [])],
     device: manifest.device,
+    operator: manifest.operator ?? null,
+    work: manifest.work ?? usualWork,
+    note: manifest.note ?? null,
     deviceSerialNumber: instrument?.serialNumber ?? null,
     deviceCertificate: instrument?.certificate ?? null,
     measuredAtUtc: times.deviceUtc,
     archivedAtUtc: times.archived,
+    timesInDoubt: timesInDoubt(manifest),
     ...figures,
     legalForTrade: manifest.legalForTrade,
     billable: billable === null ? null : { weight: billable.weight, unit: billable.unit },
@@ -359,11 +432,16 @@ function describeGone(folder: string, indexed: IndexedPackage, problem: string):
     customReference3: null,
     barcodeReference: null,
     scan: null,
+    numbers: [],
     device: null,
+    operator: null,
+    work: null,
+    note: null,
     deviceSerialNumber: null,
     deviceCertificate: null,
     measuredAtUtc: null,
     archivedAtUtc: indexed.archivedAt,
+    timesInDoubt: [],
     ...measuredOf({}),
     legalForTrade: null,
     billable: null,
@@ -396,36 +474,26 @@ async function readFigures(
 
 /** The content of measurement.json; null if it is not there, longer than this package writes, or cannot be read. */
 async function readMeasurement(folder: string, disk: ReadDisk): Promise<Buffer | null> {
-  const file = await openPlain(join(folder, measurementFileName), disk);
-  if (file === undefined) {
-    return null;
-  }
   try {
-    const { size } = await file.stat();
-    return size > mostMeasurementBytes ? null : await file.readFile();
+    const content = await readPlain(join(folder, measurementFileName), disk, mostMeasurementBytes);
+    return typeof content === "string" ? null : content;
   } catch (error) {
     // A bucket that fails does not make it a damaged one.
     if (isDimensionerError(error)) {
       throw error;
     }
     return null;
-  } finally {
-    await file.close();
   }
 }
 
-/** How many packages are read at the same time: a disk does not become faster, and a bucket is waited for. */
-const readAtOnce: Readonly<Record<ArchiveFiles["kind"], number>> = { folder: 2, s3: 8 };
-
 /** Reads something of each package, some at a time, until the signal is aborted. */
 async function readEach<T>(
-  { kind }: Pick<ArchiveFiles, "kind">,
+  { readsAtOnce: most }: Pick<Vault, "readsAtOnce">,
   packages: readonly IndexedPackage[],
   read: (one: IndexedPackage) => Promise<T>,
   signal?: AbortSignal,
 ): Promise<T[]> {
   const results: T[] = [];
-  const most = readAtOnce[kind];
   for (let first = 0; first < packages.length; first += most) {
     if (signal?.aborted === true) {
       break;
@@ -440,7 +508,7 @@ async function readEach<T>(
  * is not left out, nor one that was brought back.
  */
 export async function leaveOutPruned<T extends IndexedPackage>(
-  { database, files }: HoldSource,
+  { database, vault }: HoldSource,
   packages: readonly T[],
 ): Promise<readonly T[]> {
   const pruned = await prunedOf(
@@ -448,15 +516,15 @@ export async function leaveOutPruned<T extends IndexedPackage>(
     packages.map(({ id }) => id),
   );
   const gone = await readEach(
-    files,
+    vault,
     packages.filter(({ id }) => pruned.has(id)),
-    async (one) => ((await isGone(files, one)) ? one.id : ""),
+    async (one) => ((await isGone(vault, one)) ? one.id : ""),
   );
   return packages.filter(({ id }) => !gone.includes(id));
 }
 
 /** Whether the package that the index lists is not there, or another one is in its place: one of another job. */
-async function isGone({ root, disk }: ArchiveFiles, { id, path }: IndexedPackage): Promise<boolean> {
+async function isGone({ root, disk }: Vault, { id, path }: IndexedPackage): Promise<boolean> {
   try {
     const found = await loadManifestWithin(root, `${path}/${manifestFileName}`, disk);
     return found === "none" || (found !== "damaged" && found.manifest.job !== id);
@@ -491,7 +559,7 @@ export function withSource<T>(
     access = "read",
   }: { readonly signal?: AbortSignal | undefined; readonly access?: "read" | "write" } = {},
 ): Promise<T> {
-  return withFiles(place, signal, (files, key) => inDatabase(place, { files, key, access }, work));
+  return withFiles(place, signal, (vault, key) => inDatabase(place, { vault, key, access }, work));
 }
 
 /**
@@ -502,13 +570,13 @@ export function withSource<T>(
 export function withPackages<T>(
   place: StorePlace,
   sought: Sought,
-  work: (files: ArchiveFiles, packages: readonly ProvenPackage[]) => Promise<T>,
+  work: (vault: Vault, packages: readonly ProvenPackage[]) => Promise<T>,
   { roots, signal }: { readonly roots?: string | undefined; readonly signal?: AbortSignal | undefined } = {},
 ): Promise<T> {
-  return withFiles(place, signal, async (files, key) =>
+  return withFiles(place, signal, async (vault, key) =>
     work(
-      files,
-      await inDatabase(place, { files, key, access: "read" }, async (source) =>
+      vault,
+      await inDatabase(place, { vault, key, access: "read" }, async (source) =>
         provePackages(source, await demandPackages(source, sought), roots),
       ),
     ),
@@ -519,24 +587,20 @@ export function withPackages<T>(
 async function withFiles<T>(
   { folder }: StorePlace,
   signal: AbortSignal | undefined,
-  work: (files: ArchiveFiles, key: string) => Promise<T>,
+  work: (vault: Vault, key: string) => Promise<T>,
 ): Promise<T> {
-  const location = namedFiles(folder);
-  const files = await openFiles(location, { signal });
+  const location = namedVault(folder);
+  const vault = await openVault(location, { signal });
   try {
-    return await work(files, files.kind === "folder" ? files.root : filesKey(location));
+    return await work(vault, vault.kind === "folder" ? vault.root : vaultKey(location));
   } finally {
-    await files.close();
+    await vault.close();
   }
 }
 
 async function inDatabase<T>(
   { database: given, operation }: StorePlace,
-  {
-    files,
-    key,
-    access,
-  }: { readonly files: ArchiveFiles; readonly key: string; readonly access: "read" | "write" },
+  { vault, key, access }: { readonly vault: Vault; readonly key: string; readonly access: "read" | "write" },
   work: (source: EvidenceSource) => Promise<T>,
 ): Promise<T> {
   const thread = new ToolThread();
@@ -546,7 +610,7 @@ async function inDatabase<T>(
     try {
       const [[store] = []] = await database.transaction([{ sql: "SELECT store_id FROM store" }]);
       const log = new LogTable(database, String(store?.["store_id"]), `${operation}-${randomUUID()}`);
-      return await work({ database, files, log, operation });
+      return await work({ database, vault, log, operation });
     } finally {
       await database.close();
     }
@@ -582,20 +646,23 @@ export interface VerifyPackagesOptions {
  * line in the log by the time stamps that cover it. The whole archive is checked by `verifyArchive`. Throws ERR_STORE if the bucket fails.
  */
 export async function verifyPackages(
-  files: Pick<ArchiveFiles, "disk" | "root">,
+  vault: Pick<Vault, "disk" | "root">,
   packages: readonly ProvenPackage[],
   { onFinding, onProgress, signal }: VerifyPackagesOptions,
 ): Promise<VerifyReport & { readonly verified: readonly NotedPackage[] }> {
   const totals: CheckedTotals = { packages: 0, files: 0, bytes: 0, incomplete: 0 };
   let findings = 0;
   const notes: ArchiveNote[] = [];
+  const timeNotes = new TimeNotes(notes);
   const verified: NotedPackage[] = [];
   // One time stamp covers many packages.
   const named = new Set<string>();
   for (const proven of packages) {
     signal.throwIfAborted();
     let damage: string | null = null;
-    for await (const finding of checkIndexed(files, proven, totals, signal)) {
+    for await (const finding of checkIndexed(vault, proven, totals, signal, (times) =>
+      timeNotes.add(proven.path, times),
+    )) {
       damage ??= finding.kind === "timestamp" ? null : finding.kind;
       if (finding.kind !== "timestamp" || !named.has(finding.path)) {
         findings += 1;
@@ -612,11 +679,13 @@ export async function verifyPackages(
     const { packages: done, bytes } = totals;
     onProgress({ packages: done, bytes, expectedPackages: packages.length, expectedBytes: null });
   }
+  timeNotes.end();
   return {
     verdict: findings > 0 ? "wrong" : "ok",
     findings,
     unchecked: [],
     notes,
+    logs: [],
     ...totals,
     expected: packages.length,
     part: null,

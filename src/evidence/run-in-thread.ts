@@ -1,4 +1,4 @@
-import type { DatabaseLocation } from "../database/database-location.ts";
+import type { DatabaseLocation } from "../database/database.ts";
 import { startThread } from "../database/start-thread.ts";
 import { DimensionerError, type FailureFacts } from "../errors/dimensioner-error.ts";
 import { type Values, phrase, verbatim } from "../errors/interpolation.ts";
@@ -12,10 +12,16 @@ import type {
 } from "../model/archive-reports.ts";
 import type { VerifyResult } from "../model/shapes.ts";
 import type { Language } from "../rules/languages.ts";
-import type { FilesLocation } from "../vault/files-location.ts";
+import type { VaultLocation } from "../vault/store.ts";
 import type { ProvenPackage } from "../vault/log/package-proof.ts";
 import type { NotedPackage } from "./packages.ts";
-import type { ExportHead, ExportResult, ExportStream, ExportTarget } from "./export/export-packages.ts";
+import type {
+  AddressedTo,
+  ExportHead,
+  ExportResult,
+  ExportStream,
+  ExportTarget,
+} from "./export/export-packages.ts";
 
 /** A thread whose disk does not answer ends without having finished. */
 const stopWithinMs = 5_000;
@@ -115,7 +121,7 @@ function resultOf(
 export type EvidenceTask =
   | {
       readonly action: "verify";
-      readonly files: FilesLocation;
+      readonly vault: VaultLocation;
       /** The database; the whole archive is verified with it if no packages are named. */
       readonly database: DatabaseLocation;
       readonly packages: readonly ProvenPackage[] | null;
@@ -128,7 +134,7 @@ export type EvidenceTask =
     }
   | {
       readonly action: "prune";
-      readonly files: FilesLocation;
+      readonly vault: VaultLocation;
       readonly database: DatabaseLocation;
       /** Milliseconds since 1970. */
       readonly before: number;
@@ -136,24 +142,27 @@ export type EvidenceTask =
       readonly keepFree: number | undefined;
       readonly useAtMost: number | undefined;
       readonly dryRun: boolean;
+      readonly despiteClock: boolean;
       /** How many packages are returned. */
       readonly most: number;
     }
   | {
       readonly action: "export";
-      readonly files: FilesLocation;
+      readonly vault: VaultLocation;
       readonly packages: readonly ProvenPackage[];
       readonly language: Language;
       /** A file with trusted certificates for time stamps; blank: none. */
       readonly roots: string;
       readonly target: ExportTarget;
+      readonly addressed?: AddressedTo;
     }
   | {
       readonly action: "stream";
-      readonly files: FilesLocation;
+      readonly vault: VaultLocation;
       readonly packages: readonly ProvenPackage[];
       readonly language: Language;
       readonly roots: string;
+      readonly addressed?: AddressedTo;
     };
 
 /** The tasks with these actions. */

@@ -9,7 +9,8 @@ import {
   allOf,
   oneOf,
 } from "../database/database.ts";
-import { isOpen } from "../database/own-jobs.ts";
+import { intents, lengthOf, withTexts } from "../database/long-texts.ts";
+import { isPinned, isOpen } from "../database/own-jobs.ts";
 import { indexedText } from "../database/schema.ts";
 import type { Period } from "../rules/periods.ts";
 import {
@@ -18,19 +19,23 @@ import {
   partOfWord,
   partsOfTime,
   shortestPart,
+  soughtWords,
   timeMarks,
   tripleOfMark,
   triplesIn,
   wholeWord,
+  withoutAccents,
   wordsOf,
 } from "../rules/search-words.ts";
+import { dayMs } from "../time/clocks.ts";
 import { lengthNames, weightNames } from "../rules/units.ts";
-import { grams, millimetres } from "../vault/packages/indexed-size.ts";
+import { usualWork } from "../rules/works.ts";
+import { namedOf } from "../vault/log/log-state.ts";
 import { readIntent } from "../vault/packages/intent.ts";
-import { type IndexedPackage, readIndexed } from "../vault/packages/package-index.ts";
+import { type IndexedPackage, readIndexed, grams, millimetres } from "../vault/packages/package-index.ts";
 
 /**
- * A search in the index. A reference, barcode or ID is looked up as a whole, a text as a part: each of its words has to be in one
+ * A search in the index. A reference, barcode or ID is looked up as a whole (a reference also as a number that was added later), a text as a part: each of its words has to be in one
  * of them. Neither depends on how a character is encoded, nor on capital and small letters.
  */
 export type Query =
@@ -49,6 +54,7 @@ interface LookUp {
 export interface Filter {
   /** As the packages have it. */
   readonly device?: string | undefined;
+  readonly work?: string | undefined;
   /** When they were archived. */
   readonly period?: Period | undefined;
   readonly marks?: readonly Mark[] | undefined;
@@ -77,6 +83,7 @@ const columnsOf = {
  */
 const mostWalked = 1_000;
 const mostSorted = 1_000;
+const shortPeriodMs = 93 * dayMs;
 /** How many packages with the words of a reference are looked at. */
 const mostFolded = 200;
 /** More folders are not asked for in one statement, nor more packages of a size sorted. */
@@ -114,6 +121,11 @@ async function search(
         return [];
       }
       const found = await findNewest(database, { filter, texts: words.map(partOfWord) }, limit);
+      // What has accents in an order may have none on its label.
+      const plain = words.map(withoutAccents).join(" ");
+      if (found.length === 0 && plain !== words.join(" ")) {
+        return search(database, { by: "text", value: plain }, limit, filter);
+      }
       const whole = words.map(wholeWord);
       const isExact = (row: Row): boolean =>
         whole.every((text) => String(row["search_words"]).includes(text));
@@ -168,13 +180,21 @@ async function lookUp(
   }
   const folded = wordsOf(indexedText(value)).join(" ");
   const others = await findNewest(database, { filter, texts: words.map(wholeWord) }, mostFolded);
+  const isFolded = (text: unknown): boolean =>
+    typeof text === "string" && wordsOf(indexedText(text)).join(" ") === folded;
+  const named = await namedOf(
+    database,
+    by === "reference" ? others.filter(hasNumbers).map((row) => String(row["package_id"])) : [],
+  );
   const isSame = (row: Row): boolean =>
-    columns.some((column) => {
-      const text = row[column];
-      return typeof text === "string" && wordsOf(text).join(" ") === folded;
-    });
+    columns.some((column) => isFolded(row[column])) ||
+    (named.get(String(row["package_id"])) ?? []).some(({ number }) => isFolded(number));
   const all = together(found, others.filter(isSame), found.length + mostFolded);
   return all.toSorted((one, other) => (timeOf(one) < timeOf(other) ? 1 : -1)).slice(0, limit);
+}
+
+function hasNumbers(row: Row): boolean {
+  return row["added_words"] !== "";
 }
 
 function timeOf(row: Row): string {
@@ -209,16 +229,18 @@ async function findNewest(
   { filter, texts = [], anyOf = [], more = [] }: Wanted,
   limit: number,
 ): Promise<readonly Row[]> {
-  const { marks: which = [], period, ...others } = filter;
+  const { marks: which = [], period, device, work, locations } = filter;
   const words = [...texts, ...which.map((mark) => wholeWord(marks[mark]))];
-  const always = period === undefined ? [] : [during(period)];
+  // The newest of a device or of a kind of work are among the newest of its own index, however rare these are. The usual work has none.
+  const isUsual = work === usualWork;
+  const always = conditionsOf({ device, period, work: isUsual ? undefined : work });
   const wanted = [
     ...words.map((text) => ({ sql: hasSearchText, values: [text] })),
-    ...conditionsOf(others),
+    ...conditionsOf({ locations, work: isUsual ? work : undefined }),
     ...more,
     ...(anyOf.length === 0 ? [] : [oneOfThese(anyOf)]),
   ];
-  const indexed = others.locations !== undefined || anyOf.length > 0 || words.length > 0;
+  const indexed = locations !== undefined || anyOf.length > 0 || words.length > 0;
   // Sorting what another index finds could take much longer than going through the newest.
   const walked = indexed ? wanted.map(unindexed) : wanted;
   const walk = (range: readonly Condition[], most: number): Promise<readonly Row[]> => {
@@ -241,8 +263,8 @@ async function findNewest(
   if (horizon === undefined || recent.length === limit) {
     return recent;
   }
-  if (others.locations !== undefined || anyOf.length > 0) {
-    const parts = others.locations === undefined ? anyOf : [inLocations(others.locations)];
+  if (locations !== undefined || anyOf.length > 0) {
+    const parts = locations === undefined ? anyOf : [inLocations(locations)];
     const found = await database.transaction(
       parts.map((part) => {
         const where = allOf(part, ...always, ...wanted);
@@ -270,7 +292,9 @@ async function findNewest(
     const found = await select(database, { sql, values });
     return found.length > mostSorted ? undefined : found;
   };
-  const everything = await gather([], []);
+  // The months of a short period are looked through one by one at once: what is frequent may be all before or after it.
+  const isShort = period !== undefined && Date.parse(period.to) - Date.parse(period.from) <= shortPeriodMs;
+  const everything = isShort ? undefined : await gather([], []);
   if (everything !== undefined) {
     return readNewest(database, everything, limit);
   }
@@ -359,10 +383,17 @@ function inLocations(locations: readonly string[]): Condition {
   return oneOf("location", locations.slice(-mostLocations));
 }
 
-function conditionsOf({ device, period, marks: which = [], locations }: Filter): Condition[] {
+function conditionsOf({ device, work, period, marks: which = [], locations }: Filter): Condition[] {
   return [
     ...which.map((mark) => ({ sql: hasSearchText, values: [wholeWord(marks[mark])] })),
     ...(device === undefined ? [] : [{ sql: "device = ?", values: [device] }]),
+    ...(work === undefined
+      ? []
+      : [
+          work === usualWork
+            ? { sql: "work IS NULL", values: [] }
+            : { sql: "work = ?", values: [indexedText(work)] },
+        ]),
     ...(period === undefined ? [] : [during(period)]),
     ...(locations === undefined ? [] : [inLocations(locations)]),
   ];
@@ -410,30 +441,50 @@ async function select(
 }
 
 /** The most devices that a list is made of. */
-const mostDevices = 100;
+const mostValues = 100;
 
-/** Lists the devices that packages name, by their names. One look-up each: the index is not read as a whole. */
-export async function listDevices(database: Pick<Database, "transaction">): Promise<readonly string[]> {
-  const devices: string[] = [];
-  for (let after = ""; devices.length < mostDevices;) {
-    const sql = "SELECT device FROM packages WHERE device > ? ORDER BY device LIMIT 1";
-    const [row] = await select(database, { sql, values: [after] });
-    const device = row?.["device"];
-    if (typeof device !== "string") {
-      break;
-    }
-    devices.push(device);
-    after = device;
-  }
-  return devices;
+/** The names of the devices that packages have, in their order; an index has each of them beside itself. */
+export function listDevices(database: Pick<Database, "transaction">): Promise<readonly string[]> {
+  return listValues(database, "device");
 }
 
-/** A package that has everything, and is not where the packages are yet. */
+/** The kinds of work that packages have, in their order, but for the usual one. */
+export function listWorks(database: Pick<Database, "transaction">): Promise<readonly string[]> {
+  return listValues(database, "work");
+}
+
+async function listValues(
+  database: Pick<Database, "transaction">,
+  column: "device" | "work",
+): Promise<readonly string[]> {
+  const values: string[] = [];
+  for (let after = ""; values.length < mostValues;) {
+    const sql = `SELECT ${column} FROM packages WHERE ${column} > ? ORDER BY ${column} LIMIT 1`;
+    const [row] = await select(database, { sql, values: [after] });
+    const value = row?.[column];
+    if (typeof value !== "string") {
+      break;
+    }
+    values.push(value);
+    after = value;
+  }
+  return values;
+}
+
+/** A package, or what it will be made of, that is not where the packages are yet. */
 export interface Undelivered {
   readonly transactionReference: string | null;
   readonly transactionId: string | null;
   /** When its message was accepted (ISO 8601, UTC). */
   readonly acceptedAtUtc: string;
+  /** The computer that alone has media of it; null if others can finish it. */
+  readonly computer: string | null;
+}
+
+/** The oldest ones, and how many there are. */
+interface UndeliveredOf {
+  readonly packages: readonly Undelivered[];
+  readonly count: number;
 }
 
 /** A package takes no longer than this on its way, unless something holds it up. */
@@ -442,35 +493,42 @@ const mostUndelivered = 5;
 
 /**
  * The packages that are held up on their way to where the packages are, because that is away, full or refuses them: the oldest ones whose
- * references or numbers have all words of a text, and how many there are of them.
+ * references or numbers have all words of a text, and how many there are of them. `pinned`: those with media that one computer alone has,
+ * which need not have everything yet.
  */
 export async function findUndelivered(
   database: Pick<Database, "transaction">,
   text: string,
-): Promise<{ readonly packages: readonly Undelivered[]; readonly count: number }> {
+): Promise<UndeliveredOf & { readonly pinned: UndeliveredOf }> {
+  const before = new Date(Date.now() - onItsWayMs).toISOString();
   const rows = await select(database, {
-    sql: `SELECT transaction_id, accepted_at, intent, intent_sha256 FROM jobs
-      WHERE ${isOpen} AND state = 'sealing' AND changed_at < ? ORDER BY accepted_at`,
-    values: [new Date(Date.now() - onItsWayMs).toISOString()],
+    sql: `SELECT job_id, transaction_id, accepted_at, ${lengthOf(intents)},
+        (SELECT max(spool_host) FROM job_media WHERE job_media.job_id = jobs.job_id) AS computer FROM jobs
+      WHERE ${isOpen} AND (state = 'sealing' AND changed_at < ? OR ${isPinned} AND accepted_at < ?) ORDER BY accepted_at`,
+    values: [before, before],
   });
   const words = wordsOf(text);
-  const found = rows.flatMap((row): Undelivered[] => {
+  const found: Undelivered[] = [];
+  for await (const row of withTexts(database, intents, rows)) {
     const references = readIntent(row)?.references;
     const id = row["transaction_id"];
     const transactionId = typeof id === "string" ? id : null;
-    const own = [transactionId, ...Object.values(references ?? {})].flatMap((one) => wordsOf(one ?? ""));
-    const isSought = words.every((word) => own.some((one) => one.includes(word)));
-    return isSought
-      ? [
-          {
-            transactionReference: references?.transactionReference ?? null,
-            transactionId,
-            acceptedAtUtc: String(row["accepted_at"]),
-          },
-        ]
-      : [];
+    const own = [transactionId, ...Object.values(references ?? {})].flatMap((one) => soughtWords(one ?? ""));
+    if (words.every((word) => own.some((one) => one.includes(word)))) {
+      found.push({
+        transactionReference: references?.transactionReference ?? null,
+        transactionId,
+        acceptedAtUtc: String(row["accepted_at"]),
+        computer: typeof row["computer"] === "string" ? row["computer"] : null,
+      });
+    }
+  }
+  const of = (all: readonly Undelivered[]): UndeliveredOf => ({
+    packages: all.slice(0, mostUndelivered),
+    count: all.length,
   });
-  return { packages: found.slice(0, mostUndelivered), count: found.length };
+  const pinned = found.filter(({ computer }) => computer !== null);
+  return { ...of(found.filter(({ computer }) => computer === null)), pinned: of(pinned) };
 }
 
 const mostSuggested = 4;

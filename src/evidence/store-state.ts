@@ -1,23 +1,22 @@
-import type { DatabaseLocation } from "../database/database-location.ts";
-import type { Database } from "../database/database.ts";
+import type { Database, DatabaseLocation } from "../database/database.ts";
 import { summarize } from "../database/summary.ts";
 import { VerificationTable } from "../database/verification-table.ts";
 import { guardedDisk, spaceOf } from "../media/disk-guard.ts";
 import { checkRoot } from "../media/place-file.ts";
 import type { StoreState } from "../model/shapes.ts";
 import { asFileError, diskFacts } from "../vault/archive-disk.ts";
-import type { FilesLocation } from "../vault/files-location.ts";
+import type { VaultLocation } from "../vault/store.ts";
 
 /** The parts of a store whose state is read. */
 export interface StateSource {
   readonly database: Pick<Database, "transaction">;
   readonly kind: DatabaseLocation["kind"];
-  readonly files: FilesLocation;
+  readonly vault: VaultLocation;
 }
 
 /** Reads how much work a store has left, and how much space. Throws ERR_STORE, and ERR_FILE if the folder is not there. */
-export async function readStoreState({ database, kind, files }: StateSource): Promise<StoreState> {
-  const space = await readSpace(files);
+export async function readStoreState({ database, kind, vault }: StateSource): Promise<StoreState> {
+  const space = await readSpace(vault);
   const summary = await summarize(database, kind);
   const { oldestAt, never, damaged } = await new VerificationTable(database).state();
   const { openJobs, oldestJobAt, unhandledRecords, bytes } = summary;
@@ -36,12 +35,12 @@ export async function readStoreState({ database, kind, files }: StateSource): Pr
 }
 
 /** A bucket has no limit that it would tell. */
-async function readSpace(files: FilesLocation): ReturnType<typeof spaceOf> {
-  if (files.kind === "s3") {
+async function readSpace(vault: VaultLocation): ReturnType<typeof spaceOf> {
+  if (vault.kind === "s3") {
     return undefined;
   }
-  const disk = guardedDisk(files.path);
-  const root = await checkRoot(files.path, disk, diskFacts);
+  const disk = guardedDisk(vault.path);
+  const root = await checkRoot(vault.path, disk, diskFacts);
   return await spaceOf(root, disk).catch((error: unknown) => {
     throw asFileError(error, root);
   });

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { copyArchive } from "../../src/vault/commands.ts";
-import { namedFiles } from "../../src/vault/files/open-files.ts";
+import { copyArchive } from "../../src/vault/upkeep/upkeep.ts";
+import { namedVault } from "../../src/vault/open-vault.ts";
 import { fillArchive } from "../archive/packages.ts";
 import { readZip } from "../archive/read-zip.ts";
 import { intentOf, mediumOf, openArchive, pictureOf } from "../archive/support.ts";
@@ -50,7 +50,7 @@ describe("the evidence page of packages in a bucket", () => {
       }
       const url = server.url("dock 4/ü");
       await copyArchive(root, url, {});
-      await withPageOf(root, namedFiles(url), rules, (served) => body(served, root));
+      await withPageOf(root, namedVault(url), rules, (served) => body(served, root));
     });
   const search = async ({ ask }: Served, text: string): Promise<readonly Shown[]> => {
     const response = await ask(`api/packages?text=${encodeURIComponent(text)}`, { headers });

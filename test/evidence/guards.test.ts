@@ -40,8 +40,9 @@ describe("the guards of the evidence page", () => {
 
   it("show nobody anything without a login", () =>
     serve(async ({ ask, post }) => {
+      const me = await ask("api/me");
+      assert.deepEqual([me.status, await me.json()], [200, null], "it is nobody, which is no mistake");
       for (const path of [
-        "api/me",
         "api/packages?text=",
         "api/packages/m0",
         "api/packages/m0/files/0",
@@ -83,13 +84,17 @@ describe("the guards of the evidence page", () => {
       // A token that somebody has set before the login is worth nothing after it, and neither is the one before.
       const again = await logIn(served, "Ben", { cookie });
       assert.notEqual(cookieOf(again), cookie);
-      assert.equal((await served.ask("api/me", { headers: { cookie } })).status, 401);
-      const twice = `${cookieOf(again)}; dimensioner_evidence=fixed`;
-      assert.equal((await served.ask("api/me", { headers: { cookie: twice } })).status, 401);
+      const isNobody = async (given: string): Promise<void> => {
+        const asked = await served.ask("api/me", { headers: { cookie: given } });
+        assert.equal(await asked.json(), null);
+        assert.equal((await served.ask("api/devices", { headers: { cookie: given } })).status, 401);
+      };
+      await isNobody(cookie);
+      await isNobody(`${cookieOf(again)}; dimensioner_evidence=fixed`);
 
       const left = await served.post("api/logout", {}, { cookie: cookieOf(again) });
       assert.match(left.headers.get("set-cookie") ?? "", /^dimensioner_evidence=; Max-Age=0; /);
-      assert.equal((await served.ask("api/me", { headers: { cookie: cookieOf(again) } })).status, 401);
+      await isNobody(cookieOf(again));
     }));
 
   it("refuse changes that another site causes, with the browser's own session", () =>
@@ -120,16 +125,13 @@ describe("the guards of the evidence page", () => {
       assert.equal(large.status, 413);
     }));
 
-  it("let readers look and verify, but not hold or release", () =>
+  it("let readers look and verify, but not hold, release or add numbers", () =>
     serve(async (served) => {
       const id = await idOf(served, cookieOf(await logIn(served, "Ben")));
       const [reader, manager] = [cookieOf(await logIn(served, "Ben")), cookieOf(await logIn(served, "Anna"))];
-      for (const what of ["hold", "release"]) {
-        const response = await served.post(
-          `api/packages/${id}/${what}`,
-          { reason: "claim" },
-          { cookie: reader },
-        );
+      const changes = { hold: { reason: "claim" }, release: { reason: "claim" }, numbers: { number: "1Z" } };
+      for (const [what, body] of Object.entries(changes)) {
+        const response = await served.post(`api/packages/${id}/${what}`, body, { cookie: reader });
         assert.deepEqual([response.status, await reasonOf(response)], [403, "onlyRead"]);
       }
       assert.equal((await served.post(`api/packages/${id}/prune`, {}, { cookie: manager })).status, 404);
@@ -202,7 +204,7 @@ describe("the guards of the evidence page", () => {
       });
       const hash = await hashPassword("a third password");
       const other = logins.map((login) => ({ ...login, hash }));
-      assert.deepEqual(await deployed({ by: "logins", logins: other }), { reason: "logIn" });
+      assert.deepEqual(await deployed({ by: "logins", logins: other }), null);
     }));
 
   it("believe a proxy's header from the proxy alone", () =>

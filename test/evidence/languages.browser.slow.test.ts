@@ -3,7 +3,7 @@ import { appendFile, mkdtemp, readdir, readFile, realpath, rm } from "node:fs/pr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as v from "valibot";
-import { languages } from "../../src/evidence/page/page-files.ts";
+import { languages } from "../../src/rules/languages.ts";
 import { fillArchive } from "../archive/packages.ts";
 import { longestWaitMs } from "../support/browser.ts";
 import { sharedBrowser } from "../support/shared-browser.ts";

@@ -4,17 +4,20 @@ import { basename, join } from "node:path";
 import * as v from "valibot";
 import type { Right } from "../../src/access/logins.ts";
 import { type Verification, verification } from "../../src/evidence/page/client/shapes.ts";
+import { inEnglish, phrase } from "../../src/errors/interpolation.ts";
+import { readReportTexts } from "../../src/evidence/report/report-texts.ts";
 import { timestampArchive } from "../../src/index.ts";
-import { rebuildIndex } from "../../src/vault/commands.ts";
+import { rebuildIndex } from "../../src/vault/upkeep/upkeep.ts";
 import { readManifest } from "../../src/vault/packages/manifest.ts";
 import { fillArchive } from "../archive/packages.ts";
 import { readZip } from "../archive/read-zip.ts";
 import { databaseOf } from "../archive/store.ts";
 import { pictureOf } from "../archive/support.ts";
+import { png } from "../media/samples.ts";
 import { withFolder } from "../media/support.ts";
 import { hasOpenSsl, startAuthority } from "../vault/timestamp/authority.ts";
 import { fixtures } from "../vault/timestamp/fixtures.ts";
-import { type Served, packagesOf, withPage } from "./support.ts";
+import { type Served, newMemory, packagesOf, withPage } from "./support.ts";
 
 interface Shown {
   readonly packageId: string;
@@ -121,6 +124,27 @@ describe("the packages on the evidence page", () => {
       assert.deepEqual(Buffer.from(await picture.arrayBuffer()), pictureOf("a1 1"));
       const first = await served.ask(`api/packages/${id}/files/picture`, { headers });
       assert.deepEqual(Buffer.from(await first.arrayBuffer()), pictureOf("a1 0"));
+    }));
+
+  it("get numbers that come later, by which they are found", () =>
+    serve(["a1", "a2"], async (served) => {
+      const [one] = await search(served, "PO-a1");
+      const path = `api/packages/${encodeURIComponent(one?.packageId ?? "")}/numbers`;
+      const added = await served.post(path, { number: " 1Z 4711 " }, headers);
+      assert.equal(added.status, 200);
+      const { numbers } = (await added.json()) as { numbers: readonly { number: string; person: string }[] };
+      assert.deepEqual(
+        numbers.map(({ number, person }) => [number, person]),
+        [["1Z 4711", "Anna"]],
+      );
+      assert.deepEqual(
+        (await search(served, "4711")).map(({ location }) => location),
+        [one?.location],
+      );
+      for (const number of ["", "  ", "9".repeat(201), 17]) {
+        assert.equal((await served.post(path, { number }, headers)).status, 400, String(number));
+      }
+      assert.equal((await served.post("api/packages/nobody/numbers", { number: "1" }, headers)).status, 404);
     }));
 
   it("send the part of a file that a player asks for", () =>
@@ -322,6 +346,32 @@ describe("the packages on the evidence page", () => {
       assert.equal(foreign.status, 403);
     }));
 
+  it("are exported for a claim under the heading of the shop, and not with a logo that cannot be used", () =>
+    withFolder(async (root) => {
+      await fillArchive(root, ["a1"]);
+      const logo = `${root}.png`;
+      await writeFile(logo, png);
+      const heading = { name: "Nord & Co", address: "Kai 4", logo };
+      const body = async (served: Served): Promise<void> => {
+        const packages = (await search(served, "")).map(({ packageId }) => packageId);
+        const ask = (more: object): Promise<Response> =>
+          served.post("api/exports", { packages, ...more }, headers);
+        const { id } = (await (await ask({ claim: " C-17 " })).json()) as { id: string };
+        const zip = await (await served.ask(`api/exports/${id}`, { headers })).arrayBuffer();
+        assert.match(
+          Buffer.from(zip).toString(),
+          /data:image\/png;base64,.*Nord &amp; Co.*Kai 4.*Claim number: <bdi>C-17</s,
+        );
+        assert.equal((await ask({ claim: "x".repeat(101) })).status, 400);
+        assert.equal((await ask({ claim: 17 })).status, 400);
+        assert.deepEqual(served.problems, []);
+        await rm(logo);
+        assert.equal((await ask({})).status, 503, "before anything is downloaded");
+        assert.match(String(served.problems), /logo.*there is no such file/);
+      };
+      await withPage(root, rulesFor("read"), body, newMemory(), "", heading);
+    }));
+
   it("leave nothing running when somebody leaves in the middle of an export", () =>
     serve(["a1"], async (served, root, [path = ""]) => {
       const [one] = await search(served, "PO-a1");
@@ -359,5 +409,29 @@ describe("the packages on the evidence page", () => {
       const { hold } = await change("hold", null);
       assert.deepEqual([hold?.person, hold?.reason], ["Anna", "a claim"]);
       assert.equal((await change("release", hold?.heldAt ?? null)).hold, null);
+    }));
+
+  it("says in the reader's language what a package lacks, which its manifest says in English", () =>
+    withFolder(async (root) => {
+      const at = "2026-11-28T10:00:00.000Z";
+      const recording = { transactionReference: "ORDER-1", at, recording: "own", by: null } as const;
+      await fillArchive(root, ["m0"], () => ({ recording }));
+      await withPage(root, rulesFor("read"), async ({ ask }) => {
+        for (const [language, wanted] of [
+          ["en", /^the video that was started for this parcel \(recorded, not archived/],
+          ["de", /^das für dieses Paket gestartete Video \(aufgenommen, nicht archiviert/],
+          ["ja", /動画/],
+        ] as const) {
+          const found = await ask("api/packages?text=", {
+            headers: { ...headers, "accept-language": language },
+          });
+          const [one] = await packagesOf<{ missing: string[] }>(found);
+          assert.match(one?.missing.join() ?? "", wanted);
+        }
+      });
+      const texts = await readReportTexts("de");
+      const others = inEnglish(phrase("recordsOther", { count: 12 }));
+      assert.match(texts.missing(others), /^die Transaktion .*: 12/);
+      assert.equal(texts.missing("image/jpeg"), "image/jpeg");
     }));
 });

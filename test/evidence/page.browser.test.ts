@@ -15,6 +15,7 @@ import { deploy } from "../editor/wires.ts";
 import { faultsOfPage } from "../simulator/browser-page.ts";
 import { longestWaitMs } from "../support/browser.ts";
 import { sharedBrowser } from "../support/shared-browser.ts";
+import { parseTable } from "./parse-table.ts";
 
 const config = "#node-config-input-";
 const storeId = "page-store";
@@ -51,6 +52,7 @@ describe(`the evidence page, in Node-RED ${nodeRedMajor}`, () => {
       root,
       references.map((_, n) => `m${n}`),
       (_id, n) => ({
+        deviceUtcTime: references[n] === wanted ? "2099-01-01T00:00:00.000Z" : null,
         references: {
           transactionReference: references[n] ?? null,
           customReference1: null,
@@ -131,6 +133,7 @@ describe(`the evidence page, in Node-RED ${nodeRedMajor}`, () => {
       const { page, problems } = await open(`${nodeRed.url}/evidence`);
       await page.locator("#name:focus").waitFor();
       assert.deepEqual(await faultsOfPage(page), []);
+      assert.deepEqual(problems, [], "who has to log in has made no mistake");
       await logIn(page, "Anna", "wrong password");
       await page.locator("#login-problem", { hasText: "The user name or the password is wrong." }).waitFor();
       await page.keyboard.type(password);
@@ -155,6 +158,8 @@ describe(`the evidence page, in Node-RED ${nodeRedMajor}`, () => {
       await page.keyboard.press("Enter");
       await page.locator("#package-title:focus", { hasText: wanted }).waitFor();
       await page.locator("#verdict", { hasText: "not verified" }).waitFor();
+      // The clock of its device was years ahead.
+      await page.locator("#times-in-doubt", { hasText: "do not fit together" }).waitFor();
       assert.equal(await page.locator(".media .thumb").count(), 2);
       const lastVerified = page.locator(".facts div", { hasText: "Last verified" });
       await lastVerified.filter({ hasText: "never" }).waitFor();
@@ -218,7 +223,7 @@ describe(`the evidence page, in Node-RED ${nodeRedMajor}`, () => {
       await page.locator("#name:focus").waitFor();
       await page.reload();
       await page.locator("#name:focus").waitFor();
-      // A browser notes each answer that refuses: before the login, for a wrong password, and after the logout.
+      // A browser notes each answer that refuses: for a wrong password.
       assert.deepEqual(
         problems.filter((one) => !/status of 401/.test(one)),
         [],
@@ -282,13 +287,24 @@ describe(`the evidence page, in Node-RED ${nodeRedMajor}`, () => {
       await page.click("#back");
       await page.fill("#search", wanted);
       await page.locator("#results li").nth(1).waitFor({ state: "detached" });
+      const [table] = await Promise.all([page.waitForEvent("download"), page.click("#save-table")]);
+      assert.match(table.suggestedFilename(), /^packages-[\d-]{10}\.csv$/);
+      const rows = parseTable(await readFile(await table.path()));
+      assert.deepEqual(
+        rows.map((row) => row["transactionReference"]),
+        [wanted],
+      );
+      await page.getByText("Packages in the file: 1").waitFor();
       await page.getByRole("checkbox", { name: `Add ${wanted} to the case` }).check();
       await page.fill("#search", newest);
       await page.getByRole("checkbox", { name: `Add ${newest} to the case` }).check();
       await page.locator("#case", { hasText: "Packages in the case: 2" }).waitFor();
       assert.deepEqual(await faultsOfPage(page), []);
+      await page.locator("#case").getByLabel("Claim number").fill("C-2026/17");
       const [download] = await Promise.all([page.waitForEvent("download"), page.click("#export-case")]);
-      const names = (await readZip(await download.path(), () => false)).map(({ name }) => name);
+      const zip = await readZip(await download.path(), (name) => name === "report.html");
+      assert.match(String(zip.find(({ name }) => name === "report.html")?.content), /<bdi>C-2026\/17</);
+      const names = zip.map(({ name }) => name);
       for (const reference of [wanted, newest]) {
         assert.ok(
           names.some((name) => name.startsWith("reports/") && name.includes(reference)),
@@ -318,6 +334,12 @@ describe(`the evidence page, in Node-RED ${nodeRedMajor}`, () => {
       await nodeRed.deploy(flows);
       await page.reload();
       await page.locator("#search").waitFor();
+      await page.locator("#results a").first().waitFor();
+      await page.context().clearCookies();
+      await page.locator("#results a").first().click();
+      await page.locator("#login-problem", { hasText: "Ihre Anmeldung gilt nicht mehr." }).waitFor();
+      await logIn(page, "Ben");
+      await page.locator("#package-title").waitFor();
       await page.context().close();
 
       const without = flows.filter((node) => !("id" in node && node.id === storeId));

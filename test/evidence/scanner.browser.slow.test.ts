@@ -73,6 +73,19 @@ describe("a scanner that types into the evidence page", () => {
       assert.equal(await titleOf(page), "PO-9");
     }));
 
+  it("opens the package of the second label while that of the first is shown, but not from within a field", () =>
+    scanning(async (page, scan) => {
+      await scan("PO-8");
+      assert.equal(await titleOf(page), "PO-8");
+      await page.locator("#export-claim").fill("");
+      await page.keyboard.type("CLAIM-1");
+      assert.equal(await titleOf(page), "PO-8");
+      assert.equal(await page.inputValue("#export-claim"), "CLAIM-1");
+      await page.locator("#package-title").click();
+      await scan("PO-9");
+      assert.equal(await titleOf(page), "PO-9");
+    }));
+
   it("opens the package of the second label where the first one has none", () =>
     scanning(async (page, scan) => {
       await scan("PO-6");

@@ -54,6 +54,8 @@ describe("a search on the evidence page", () => {
       await fillArchive(root, ["m0", "m1", "m2"], (id) => (id === "m0" ? { references } : {}));
       const sealing = "UPDATE jobs SET state = 'sealing', changed_at = '2026-03-04T01:30:00.000Z'";
       changeDatabase(databaseOf(root), `${sealing} WHERE transaction_id IN ('m0', 'm1')`);
+      const [m2, acceptedAt] = ["WHERE transaction_id = 'm2'", "accepted_at = '2026-03-04T01:30:00.000Z'"];
+      changeDatabase(databaseOf(root), `UPDATE jobs SET state = 'collecting', ${acceptedAt} ${m2}`);
       await withPage(root, rules, async ({ ask, problems }) => {
         await rename(
           join(root, ".dimensioner-archive", "log"),
@@ -65,15 +67,53 @@ describe("a search on the evidence page", () => {
           const { packages, count } = (await response.json()) as { packages: object[]; count: number };
           return [count, packages.map((one) => ({ ...one, acceptedAtUtc: "" }))];
         };
-        const first = { transactionReference: "ORDER-4711", transactionId: "m0", acceptedAtUtc: "" };
+        const first = {
+          transactionReference: "ORDER-4711",
+          transactionId: "m0",
+          acceptedAtUtc: "",
+          computer: null,
+        };
         assert.deepEqual(await read("4711"), [1, [first]]);
         assert.deepEqual(await read(""), [
           2,
           [first, { ...first, transactionReference: "ORDER-1", transactionId: "m1" }],
         ]);
         assert.deepEqual(await read("m2"), [0, []]);
+        const spool = "spool_id = 'spool', spool_host = 'packing-2'";
+        const ofM2 = `job_id IN (SELECT job_id FROM jobs ${m2})`;
+        changeDatabase(databaseOf(root), `UPDATE job_media SET ${spool} WHERE ${ofM2}`);
+        const { pinned } = (await (await ask("api/undelivered?text=m2", { headers })).json()) as {
+          pinned: { packages: { computer: string }[]; count: number };
+        };
+        assert.deepEqual([pinned.count, pinned.packages.map(({ computer }) => computer)], [1, ["packing-2"]]);
+        assert.deepEqual(await read("m2"), [0, []]);
         assert.equal((await ask("api/packages?text=", { headers })).status, 503);
         assert.match(String(problems[0]), /the log of this store is not in it/);
+      });
+    }));
+
+  it("looks for what is not delivered for one after the other, and for nobody who has left", () =>
+    withFolder(async (root) => {
+      await fillArchive(root, ["m0"]);
+      await withPage(root, rules, async ({ ask, hold }) => {
+        const held = hold("database");
+        const leaving = new AbortController();
+        const look = (init = {}): Promise<Response> => ask("api/undelivered?text=", { headers, ...init });
+        const first = look();
+        await held.arrived;
+        const left = look({ signal: leaving.signal });
+        const last = look();
+        // They have come in their order by then, as far as that can be known here.
+        for (let others = 0; others < 10; others += 1) {
+          assert.equal((await ask("api/me", { headers })).status, 200);
+        }
+        assert.equal(held.count(), 1);
+        leaving.abort();
+        await assert.rejects(left);
+        held.release();
+        for (const answer of await Promise.all([first, last])) {
+          assert.equal(answer.status, 200);
+        }
       });
     }));
 

@@ -6,14 +6,16 @@ import type { AccessRules } from "../../src/access/gate.ts";
 import { FailedLogins, PasswordChecks } from "../../src/access/logins.ts";
 import { Sessions } from "../../src/access/sessions.ts";
 import { EvidencePage, type LoginMemory } from "../../src/evidence/page/evidence-page.ts";
-import { LeasedStore } from "../../src/runtime/evidence/evidence-work.ts";
-import type { FilesLocation } from "../../src/vault/files-location.ts";
-import { Store } from "../../src/vault/store.ts";
+import type { ReportHeading } from "../../src/index.ts";
+import { StoreHandle } from "../../src/runtime/evidence/evidence-work.ts";
+import { Store, type VaultLocation } from "../../src/vault/store.ts";
 import { databaseOf, newDatabases } from "../archive/store.ts";
 
-/** A request that waits before it opens the store. */
+/** Requests that wait before they open the store. */
 export interface Held {
   readonly arrived: Promise<void>;
+  /** How many have arrived. */
+  count(): number;
   release(): void;
 }
 
@@ -23,7 +25,7 @@ export interface Served {
   readonly page: EvidencePage;
   /** What the log would say. */
   readonly problems: readonly unknown[];
-  /** Holds the next request that opens the store for this operation. */
+  /** Holds all requests that open the store for this operation, or its database alone: "database". */
   hold(operation: string): Held;
   /** Sends a request as the page in a browser does. */
   ask(path: string, init?: RequestInit): Promise<Response>;
@@ -41,32 +43,41 @@ export function withPage(
   body: (served: Served) => Promise<void>,
   memory = newMemory(),
   timestampRoots = "",
+  heading: ReportHeading = { name: "" },
 ): Promise<void> {
-  return withPageOf(root, { kind: "folder", path: root }, rules, body, memory, timestampRoots);
+  const files = { kind: "folder", path: root } as const;
+  return withPageOf(root, files, rules, body, memory, timestampRoots, heading);
 }
 
 /** The same, with the packages of that archive in another place. */
 export async function withPageOf(
   root: string,
-  filesLocation: FilesLocation,
+  filesLocation: VaultLocation,
   rules: AccessRules,
   body: (served: Served) => Promise<void>,
   memory = newMemory(),
   timestampRoots = "",
+  heading: ReportHeading = { name: "" },
 ): Promise<void> {
   const databaseLocation = { kind: "file", file: databaseOf(root) } as const;
-  const leased = new LeasedStore(() => new Store(databaseLocation, filesLocation, newDatabases()));
-  const { database, log } = await leased.open();
+  const handle = new StoreHandle(() => new Store(databaseLocation, filesLocation, newDatabases()));
+  const { database, log } = await handle.open();
   const problems: unknown[] = [];
   const holds = new Map<string, () => Promise<void>>();
   const hold = (operation: string): Held => {
     const [arrived, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    // Each of them: a page reads files too, of which one may still be on its way.
+    let count = 0;
     holds.set(operation, () => {
-      holds.delete(operation);
+      count += 1;
       arrived.resolve();
       return released.promise;
     });
-    return { arrived: arrived.promise, release: released.resolve };
+    const release = (): void => {
+      holds.delete(operation);
+      released.resolve();
+    };
+    return { arrived: arrived.promise, count: () => count, release };
   };
   const page = new EvidencePage({
     rules,
@@ -76,14 +87,18 @@ export async function withPageOf(
       return {
         database,
         log,
-        files: await leased.openFiles(filesLocation),
+        vault: await handle.openVault(filesLocation),
         operation,
         databaseLocation,
         filesLocation,
         timestampRoots,
+        heading,
       };
     },
-    openDatabase: () => Promise.resolve(database),
+    openDatabase: async () => {
+      await holds.get("database")?.();
+      return database;
+    },
     say: (error) => error.message,
     onProblem: (error) => problems.push(error),
   });
@@ -112,7 +127,7 @@ export async function withPageOf(
     page.close();
     server.closeAllConnections();
     server.close();
-    await leased.close();
+    await handle.close();
   }
 }
 

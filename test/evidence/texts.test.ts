@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { PackageFinding } from "../../src/model/archive-reports.ts";
-import { chooseLanguage, languages } from "../../src/evidence/page/page-files.ts";
+import { createWords } from "../../src/evidence/page/client/words.ts";
+import { chooseLanguage } from "../../src/evidence/page/requests.ts";
+import { languages } from "../../src/rules/languages.ts";
 
 const root = join(import.meta.dirname, "../..");
 const page = join(root, "src/evidence/page");
@@ -31,6 +33,13 @@ describe("the texts of the evidence page", () => {
         assert.deepEqual(marks(text), marks(english[key]), `${language} ${key}`);
       }
     }
+  });
+
+  it("keep a name from right to left apart from the number behind it", async () => {
+    const words = createWords("en-US", await textsOf("en-US"));
+    const held = (person: string): string => words.say("held", { at: "noon", person, reason: "4711" });
+    assert.equal(held("Sarah"), "On hold since noon, by Sarah: 4711");
+    assert.equal(held("שרה"), "On hold since noon, by \u2068שרה\u2069: 4711");
   });
 
   it("have one for each reason with which the server refuses a request, and no others", async () => {
@@ -76,7 +85,7 @@ describe("the texts of the evidence page", () => {
       ["de-AT,de;q=0.9,en;q=0.8", "de"],
       ["nl,pt;q=0.5,fr;q=0.9", "fr"],
       ["zh-Hant-TW", "zh-TW"],
-      ["zh", "zh-CN"],
+      ["zh", "zh"],
       ["en-GB,de", "en-US"],
       ["de;q=0,ja", "ja"],
       [`${"x,".repeat(5_000)}de`, "en-US"],

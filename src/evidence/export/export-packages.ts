@@ -6,18 +6,19 @@ import { errorFacts, throwIfAborted } from "../../media/disk.ts";
 import { suggestedName } from "../../media/file-names.ts";
 import { type IfExists, checkRoot } from "../../media/place-file.ts";
 import { saveToFile } from "../../media/save-to-file.ts";
-import type { ArchiveProgress, Finding } from "../../model/archive-reports.ts";
+import type { ArchiveProgress, Finding, ReportHeading } from "../../model/archive-reports.ts";
 import type { Download } from "../../model/download.ts";
 import type { SavedFile, VerifyResult } from "../../model/shapes.ts";
 import { packageVersion } from "../../package/package-files.ts";
 import type { Language } from "../../rules/languages.ts";
 import { asFileError, plainDisk } from "../../vault/archive-disk.ts";
-import { sumsName } from "../../vault/export-check.ts";
+import { sumsName } from "../../vault/upkeep/export-check.ts";
 import { exportedRootsName, writeProof } from "../../vault/export-proof.ts";
-import type { ArchiveFiles } from "../../vault/files/archive-files.ts";
+import type { Vault } from "../../vault/vault.ts";
 import type { ProvenPackage } from "../../vault/log/package-proof.ts";
-import { readRoots } from "../../vault/timestamp-folder.ts";
-import type { CheckedTotals } from "../../vault/verify.ts";
+import { readRoots } from "../../vault/timestamp/timestamp-folder.ts";
+import type { CheckedTotals } from "../../vault/upkeep/verify.ts";
+import { noteOfTimes } from "../../vault/packages/package-times.ts";
 import {
   type Content,
   type ExportFacts,
@@ -29,6 +30,7 @@ import {
   textContent,
   unchanged,
 } from "../report/exported-package.ts";
+import { readHeading } from "../report/heading.ts";
 import { readReportTexts } from "../report/report-texts.ts";
 import { titleOf, writeReport } from "../report/report.ts";
 import { type ZipEntry, writeZip, zipBytes } from "./zip.ts";
@@ -43,14 +45,24 @@ interface FileTarget {
 /** A file, or memory up to a limit. */
 export type ExportTarget = FileTarget | { readonly limitBytes: number };
 
-export interface ExportOptions<TTarget extends ExportTarget = ExportTarget> {
-  readonly language: Language;
+export interface ExportOptions<TTarget extends ExportTarget = ExportTarget> extends ReportOptions {
   readonly target: TTarget;
-  readonly onProgress: (progress: ArchiveProgress) => void;
   readonly signal: AbortSignal | undefined;
+}
+
+/** What the reports say besides the packages. */
+export interface AddressedTo {
+  readonly heading?: ReportHeading | undefined;
+  /** The number of the claim that the export is for, as the customer has it; at most 100 characters. */
+  readonly claim?: string | undefined;
+}
+
+interface ReportOptions extends AddressedTo {
+  readonly language: Language;
+  readonly onProgress: (progress: ArchiveProgress) => void;
   /** A PEM file with the root certificates that the signers of time stamps are checked against. */
   readonly timestampRoots?: string | undefined;
-  /** For tests. */
+  /** For tests: an export differs from another one of the same packages in the time of its verification only. */
   readonly now?: (() => Date) | undefined;
 }
 
@@ -90,25 +102,25 @@ const progressEveryBytes = 4 * megabyte;
  * of it. Throws ERR_CONFIG, ERR_INPUT, ERR_FILE, ERR_STORE, ERR_TOO_LARGE and ERR_CANCELLED.
  */
 export async function exportPackages(
-  files: ArchiveFiles,
+  vault: Vault,
   packages: readonly ProvenPackage[],
   options: ExportOptions,
 ): Promise<ExportResult> {
   const { target, ...rest } = options;
   return "folder" in target
-    ? saveExport(files, packages, { ...rest, target })
-    : keepExport(files, packages, { ...rest, target });
+    ? saveExport(vault, packages, { ...rest, target })
+    : keepExport(vault, packages, { ...rest, target });
 }
 
 /** The same into a file. Under its name it is whole, or it is not there. */
 export async function saveExport(
-  files: ArchiveFiles,
+  vault: Vault,
   packages: readonly ProvenPackage[],
   options: ExportOptions<FileTarget>,
 ): Promise<ExportResult<SavedFile>> {
   return endCancelled(options, async (facts) => {
-    await refuseArchive(options.target.folder, files, facts);
-    const prepared = await prepareExport(files, packages, { ...options, facts });
+    await refuseArchive(options.target.folder, vault, facts);
+    const prepared = await prepareExport(vault, packages, { ...options, facts });
     const bytes = countedBytes(prepared, packages.length, options.onProgress);
     return {
       verification: prepared.verification,
@@ -118,12 +130,12 @@ export async function saveExport(
 }
 
 async function keepExport(
-  files: ArchiveFiles,
+  vault: Vault,
   packages: readonly ProvenPackage[],
   options: ExportOptions<{ readonly limitBytes: number }>,
 ): Promise<ExportResult<KeptExport>> {
   return endCancelled(options, async (facts) => {
-    const prepared = await prepareExport(files, packages, { ...options, facts });
+    const prepared = await prepareExport(vault, packages, { ...options, facts });
     const bytes = countedBytes(prepared, packages.length, options.onProgress);
     const output = await keep(prepared, bytes, options.target.limitBytes, facts);
     return { verification: prepared.verification, output };
@@ -132,13 +144,13 @@ async function keepExport(
 
 /** The same into a stream. If it rejects after `begin`, what was written is not whole. */
 export async function streamExport(
-  files: ArchiveFiles,
+  vault: Vault,
   packages: readonly ProvenPackage[],
   options: Omit<ExportOptions, "target">,
   stream: ExportStream,
 ): Promise<VerifyResult> {
   return endCancelled(options, async (facts) => {
-    const prepared = await prepareExport(files, packages, { ...options, facts });
+    const prepared = await prepareExport(vault, packages, { ...options, facts });
     stream.begin({ bytes: prepared.bytes, filename: suggestedName(prepared.suggestedBase, "zip") });
     for await (const block of joined(countedBytes(prepared, packages.length, options.onProgress))) {
       await stream.write(block);
@@ -177,11 +189,7 @@ async function endCancelled<T>(
 }
 
 /** A ZIP between the packages would be something that does not belong there. */
-async function refuseArchive(
-  folder: string,
-  { kind, root }: ArchiveFiles,
-  facts: ExportFacts,
-): Promise<void> {
+async function refuseArchive(folder: string, { kind, root }: Vault, facts: ExportFacts): Promise<void> {
   if (kind === "s3") {
     return;
   }
@@ -255,14 +263,8 @@ async function keep(
   return { content, filename: suggestedName(suggestedBase, "zip") };
 }
 
-export interface PrepareOptions {
-  readonly language: Language;
-  readonly onProgress: (progress: ArchiveProgress) => void;
+export interface PrepareOptions extends ReportOptions {
   readonly facts: ExportFacts;
-  /** A PEM file with the root certificates that the signers of time stamps are checked against. */
-  readonly timestampRoots?: string | undefined;
-  /** For tests: an export differs from another one of the same packages in the time of its verification only. */
-  readonly now?: (() => Date) | undefined;
 }
 
 /** An export that is ready to be written. */
@@ -275,27 +277,28 @@ export interface PreparedExport {
   readonly suggestedBase: string;
 }
 
-interface Part {
+interface NamedContent {
   readonly name: string;
   readonly content: Content;
 }
 
 /**
  * Verifies packages, and writes about each of them. What is wrong with a package does not end the export: the reports say
- * it first. Throws ERR_FILE, ERR_STORE and ERR_CANCELLED.
+ * it first. Throws ERR_CONFIG, ERR_INPUT, ERR_FILE, ERR_STORE and ERR_CANCELLED.
  */
 async function prepareExport(
-  files: ArchiveFiles,
+  vault: Vault,
   packages: readonly ProvenPackage[],
-  { language, onProgress, facts, timestampRoots, now = () => new Date() }: PrepareOptions,
+  { language, onProgress, facts, timestampRoots, now = () => new Date(), ...given }: PrepareOptions,
 ): Promise<PreparedExport> {
+  const heading = await readHeading(given.heading, given.claim);
   const texts = await readReportTexts(language);
   const names = new ZipNames();
   const roots = (await readRoots(timestampRoots)).map(String).join("");
   const collected: ExportedPackage[] = [];
   // The oldest first, whatever the order in which the index has found them.
   for (const indexed of packages.toSorted(byTime)) {
-    collected.push(await collectPackage(files, indexed, { names, facts }));
+    collected.push(await collectPackage(vault, indexed, { names, facts }));
     const { packages: done, bytes } = totalsOf(collected);
     onProgress({ packages: done, bytes, expectedPackages: packages.length, expectedBytes: null });
   }
@@ -306,12 +309,13 @@ async function prepareExport(
       writeReport({
         packages: about,
         verification: resultOf(about, verifiedAt),
+        heading,
         texts,
         base,
         roots: roots === "" ? null : exportedRootsName,
       }),
     );
-  const parts: Part[] = [
+  const parts: NamedContent[] = [
     { name: names.free("report.html"), content: page(collected, "") },
     ...(collected.length === 1
       ? []
@@ -335,7 +339,7 @@ async function prepareExport(
 
 /** Adds the files of the packages, and the hashes of everything. */
 async function finish(
-  parts: readonly Part[],
+  parts: readonly NamedContent[],
   packages: readonly ExportedPackage[],
   newest: Date,
   facts: ExportFacts,
@@ -368,7 +372,10 @@ function resultOf(packages: readonly ExportedPackage[], verifiedAt: Date): Verif
     findings,
     findingCount: findings.length,
     unchecked: [],
-    notes: [],
+    notes: packages
+      .filter(({ timesInDoubt }) => timesInDoubt.length > 0)
+      .map(({ indexed, timesInDoubt }) => noteOfTimes(indexed.path, timesInDoubt)),
+    logs: [],
     ...totalsOf(packages),
     expected: packages.length,
     part: null,

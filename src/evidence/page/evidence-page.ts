@@ -2,25 +2,26 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import * as v from "valibot";
-import { type AccessRules, addressOf, isFromOwnPage, recognize } from "../../access/gate.ts";
+import { type AccessRules, type Recognized, addressOf, isFromOwnPage, recognize } from "../../access/gate.ts";
 import { type FailedLogins, type PasswordChecks, type Person, findLogin } from "../../access/logins.ts";
 import { type Sessions, endedCookie, readToken, tokenCookie } from "../../access/sessions.ts";
-import type { Database } from "../../database/database.ts";
-import type { DatabaseLocation } from "../../database/database-location.ts";
+import type { Database, DatabaseLocation } from "../../database/database.ts";
 import { type DimensionerError, isDimensionerError } from "../../errors/dimensioner-error.ts";
-import type { PackageFilter } from "../../model/archive-reports.ts";
+import type { PackageFilter, ReportHeading } from "../../model/archive-reports.ts";
 import type { EvidencePackage } from "../../model/shapes.ts";
 import { packageVersion } from "../../package/package-files.ts";
 import { pagePolicy } from "../../package/page-headers.ts";
 import type { Language } from "../../rules/languages.ts";
 import { longestNameLength, longestPasswordLength } from "../../rules/logins.ts";
-import type { FilesLocation } from "../../vault/files-location.ts";
+import type { VaultLocation } from "../../vault/store.ts";
 import { provePackages } from "../../vault/log/package-proof.ts";
 import type { IndexedPackage } from "../../vault/packages/package-index.ts";
 import type { ExportHead } from "../export/export-packages.ts";
-import { type OpenedPackage, longestReason, openPackage } from "../hold.ts";
+import { type OpenedPackage, longestReason, openPackage, longestNumber } from "../hold.ts";
+import { longestClaim, readLogo } from "../report/heading.ts";
 import {
   type EvidenceSource,
+  addNumbers,
   changeHold,
   demandListed,
   demandPackages,
@@ -29,18 +30,24 @@ import {
   noteVerified,
 } from "../packages.ts";
 import { runInThread } from "../run-in-thread.ts";
-import { findUndelivered, listDevices } from "../search.ts";
-import { chooseLanguage, readPageFile, readTexts } from "./page-files.ts";
+import { findUndelivered, listDevices, listWorks } from "../search.ts";
+import { type ReportTexts, readReportTexts } from "../report/report-texts.ts";
 import {
   Refusal,
-  Turns,
+  OneAtATime,
   headersOf,
   readJsonBody,
   sendJson,
   sendNothing,
   sendPackageFile,
+  chooseLanguage,
+  readPageFile,
+  readTexts,
+  shownTypes,
+  typeOf,
 } from "./requests.ts";
-import { search } from "./search.ts";
+import { nameOfTable, tableType, writeTable } from "../table.ts";
+import { type SearchGiven, longestText, search, searchForTable } from "./search.ts";
 
 export interface EvidencePageOptions {
   readonly rules: AccessRules;
@@ -70,7 +77,9 @@ interface Asked {
 export class EvidencePage {
   readonly #options: EvidencePageOptions;
   readonly #closing = new AbortController();
-  readonly #turns = new Turns();
+  readonly #turns = new OneAtATime();
+  /** Of requests that read all open jobs, of which there are thousands while the packages are away. */
+  readonly #looks = new OneAtATime();
   readonly #exports = new Exports(this.#turns);
 
   constructor(options: EvidencePageOptions) {
@@ -143,27 +152,43 @@ export class EvidencePage {
       sendJson(response, 200, { lang, texts: JSON.parse(content.toString("utf8")) as unknown });
       return;
     }
-    const person = this.#person(request);
     if (what === "me" && parts.length === 1) {
-      sendJson(response, 200, { ...person, canLogOut: this.#options.rules.by === "logins" });
-    } else if (what === "packages" && parts.length === 1) {
+      const { rules, memory } = this.#options;
+      const found = recognize(rules, request, memory.sessions);
+      const canLogOut = rules.by === "logins";
+      // Whoever has to log in first has made no mistake: a browser would write a refusal into its console.
+      const isNobody = found === "unknown" && canLogOut;
+      sendJson(response, 200, isNobody ? null : { ...demandKnown(found, rules), canLogOut });
+      return;
+    }
+    const person = this.#person(request);
+    if (what === "packages" && parts.length === 1) {
       const source = await this.#options.open("find");
-      const given = { text: query.get("text") ?? "", period: query.get("period") ?? "" };
+      const given = { text: textOf(query), period: query.get("period") ?? "" };
       const found = await search(source, { ...given, filter: readFilter(query) }, signal);
-      sendJson(response, 200, { ...found, packages: found.packages.map(shownPackage) });
+      const texts = await textsFor(request);
+      sendJson(response, 200, { ...found, packages: found.packages.map((one) => shownPackage(one, texts)) });
     } else if (what === "undelivered" && parts.length === 1) {
       // Also while the folder or bucket of the packages is away.
-      const database = await this.#options.openDatabase();
-      sendJson(response, 200, await findUndelivered(database, query.get("text") ?? ""));
+      const text = textOf(query);
+      const found = await this.#looks.run(async () => {
+        if (signal.aborted) {
+          throw new Refusal(503, "busy", { "retry-after": "2" });
+        }
+        return findUndelivered(await this.#options.openDatabase(), text);
+      });
+      sendJson(response, 200, found);
     } else if (what === "devices" && parts.length === 1) {
       const source = await this.#options.open("find");
-      sendJson(response, 200, { devices: await listDevices(source.database) });
+      const [found, works] = await Promise.all([listDevices(source.database), listWorks(source.database)]);
+      sendJson(response, 200, { devices: found, works });
     } else if (what === "packages" && parts.length === 2) {
-      sendJson(response, 200, shownPackage(await findPackage(await this.#options.open("find"), id)));
+      const found = await findPackage(await this.#options.open("find"), id);
+      sendJson(response, 200, shownPackage(found, await textsFor(request)));
     } else if (what === "packages" && parts.length === 4 && part === "files") {
       const source = await this.#options.open("find");
       const { opened, item } = await findFile(source, id, place);
-      await sendPackageFile(request, response, opened, item, source.files);
+      await sendPackageFile(request, response, opened, item, source.vault);
     } else if (what === "exports" && parts.length === 2 && request.method === "GET") {
       const open = () => this.#options.open("export");
       await this.#exports.send(response, { id, person: person.name, open, signal });
@@ -186,23 +211,51 @@ export class EvidencePage {
     } else if (what === "packages" && parts.length === 3 && action === "verify") {
       sendJson(response, 200, await this.#verify(id, asked.signal));
     } else if (what === "exports" && parts.length === 1) {
-      const { packages } = await readJsonBody(request, exportBody);
+      const { packages, claim } = await readJsonBody(request, exportBody);
       const language = chooseLanguage(request.headers["accept-language"] ?? "");
       const source = await this.#options.open("export");
       sendJson(response, 200, {
-        id: await this.#exports.ask(source, packages, { person: person.name, language }),
+        id: await this.#exports.ask(source, packages, { person: person.name, language, claim }),
       });
+    } else if (what === "tables" && parts.length === 1) {
+      const given = await readJsonBody(request, tableBody);
+      await this.#sendTable(response, given, asked.signal);
     } else if (what === "packages" && parts.length === 3 && (action === "hold" || action === "release")) {
-      if (person.right !== "manage") {
-        throw new Refusal(403, "onlyRead");
-      }
+      demandManage(person);
       const seen = await readJsonBody(request, holdBody);
       const source = await this.#options.open(action);
       const change = { ...seen, what: action, person: person.name } as const;
-      sendJson(response, 200, shownPackage(await changeHoldOf(source, id, change)));
+      const changed = await changeHoldOf(source, id, change);
+      sendJson(response, 200, shownPackage(changed, await textsFor(request)));
+    } else if (what === "packages" && parts.length === 3 && action === "numbers") {
+      demandManage(person);
+      const { number } = await readJsonBody(request, numberBody);
+      const source = await this.#options.open("name");
+      const change = { numbers: [number], person: person.name, reason: null };
+      const changed = await addNumbers(source, { by: "packageId", value: id }, change);
+      sendJson(response, 200, shownPackage(changed, await textsFor(request)));
     } else {
       throw new Refusal(404, "notFound");
     }
+  }
+
+  /** Each package is read, so that nothing else verifies or reads many meanwhile. */
+  async #sendTable(response: ServerResponse, given: SearchGiven, signal: AbortSignal): Promise<void> {
+    const { packages, more } = await this.#turns.run(async () =>
+      searchForTable(await this.#options.open("find"), given, signal),
+    );
+    const content = Buffer.from(writeTable(packages));
+    response.writeHead(
+      200,
+      headersOf({
+        "content-type": tableType,
+        "content-length": String(content.length),
+        "content-disposition": `attachment; filename="${nameOfTable()}"`,
+        "x-rows": String(packages.length),
+        ...(more ? { "x-more": "true" } : {}),
+      }),
+    );
+    response.end(content);
   }
 
   async #verify(id: string, signal: AbortSignal): Promise<object> {
@@ -214,14 +267,7 @@ export class EvidencePage {
 
   #person(request: IncomingMessage): Person {
     const { rules, memory } = this.#options;
-    const found = recognize(rules, request, memory.sessions);
-    if (found === "refused") {
-      throw new Refusal(403, "notThroughProxy");
-    }
-    if (found === "unknown") {
-      throw new Refusal(401, rules.by === "logins" ? "logIn" : "noName");
-    }
-    return found;
+    return demandKnown(recognize(rules, request, memory.sessions), rules);
   }
 
   #refuse(response: ServerResponse, error: unknown): void {
@@ -240,10 +286,32 @@ export class EvidencePage {
   }
 }
 
+function demandKnown(found: Recognized, { by }: AccessRules): Person {
+  if (found === "refused") {
+    throw new Refusal(403, "notThroughProxy");
+  }
+  if (found === "unknown") {
+    throw new Refusal(401, by === "logins" ? "logIn" : "noName");
+  }
+  return found;
+}
+
+function demandManage({ right }: Person): void {
+  if (right !== "manage") {
+    throw new Refusal(403, "onlyRead");
+  }
+}
+
+/** What somebody has typed; nobody types more. */
+function textOf(query: URLSearchParams): string {
+  return (query.get("text") ?? "").trim().slice(0, longestText);
+}
+
 function readFilter(query: URLSearchParams): PackageFilter {
   const has = (name: string): boolean => query.get(name) === "true";
   return {
     device: query.get("device") ?? "",
+    work: query.get("work") ?? "",
     period: query.get("during") ?? "",
     film: has("film"),
     onHold: has("onHold"),
@@ -333,9 +401,11 @@ function endSession(request: IncomingMessage, sessions: Sessions): void {
 /** The packages of a store and its database, and where they are. */
 export interface PageSource extends EvidenceSource {
   readonly databaseLocation: DatabaseLocation;
-  readonly filesLocation: FilesLocation;
+  readonly filesLocation: VaultLocation;
   /** A PEM file with the root certificates that signers of time stamps are checked against; blank: none. */
   readonly timestampRoots: string;
+  /** Above the reports of exports. */
+  readonly heading?: ReportHeading;
 }
 
 const mostFindings = 100;
@@ -346,10 +416,20 @@ const holdBody = v.strictObject({
   reason: v.pipe(v.string(), v.trim(), v.minLength(1), v.maxLength(longestReason)),
 });
 
+const numberBody = v.strictObject({
+  number: v.pipe(v.string(), v.trim(), v.minLength(1), v.maxLength(longestNumber)),
+});
+
+/** The texts in the language that the browser prefers. */
+function textsFor({ headers }: IncomingMessage): Promise<ReportTexts> {
+  return readReportTexts(chooseLanguage(headers["accept-language"] ?? ""));
+}
+
 /** A package as the page shows it: without the paths of this computer. Files are asked for by their place in the list. */
-function shownPackage({ folder: _folder, files, ...found }: EvidencePackage): object {
+function shownPackage({ folder: _folder, files, ...found }: EvidencePackage, texts: ReportTexts): object {
   return {
     ...found,
+    missing: found.missing.map(texts.missing),
     files: files.map(({ path, ...file }) => ({ ...file, name: path.split(/[/\\]/).at(-1) ?? "" })),
   };
 }
@@ -362,7 +442,7 @@ async function findPackage(source: EvidenceSource, id: string): Promise<Evidence
   return found;
 }
 
-/** The item of a package's manifest at this place; "picture" is its first picture. */
+/** The item of a package's manifest at this place; "picture" is the first picture that browsers show. */
 async function findFile(
   source: EvidenceSource,
   id: string,
@@ -373,11 +453,12 @@ async function findFile(
   if (indexed === undefined) {
     throw new Refusal(404, "notFound");
   }
-  const opened = await openPackage(source.files, indexed);
+  const opened = await openPackage(source.vault, indexed);
   const { items } = opened.manifest;
+  const pictures = items.filter((one) => typeOf(one).startsWith("image/"));
   const item =
     place === "picture"
-      ? items.find((one) => (one.contentTypeFound ?? one.contentTypeAnnounced ?? "").startsWith("image/"))
+      ? (pictures.find((one) => shownTypes.has(typeOf(one))) ?? pictures[0])
       : items[/^\d{1,6}$/.test(place) ? Number(place) : -1];
   if (item === undefined) {
     throw new Refusal(404, "notFound");
@@ -415,7 +496,7 @@ async function verifyPackage(source: PageSource, id: string, signal: AbortSignal
   const { first, findings, verdict, notes, verified } = await runInThread(
     {
       action: "verify",
-      files: source.filesLocation,
+      vault: source.filesLocation,
       database: source.databaseLocation,
       packages,
       roots: source.timestampRoots,
@@ -429,7 +510,8 @@ async function verifyPackage(source: PageSource, id: string, signal: AbortSignal
     verdict,
     findings: first,
     findingCount: findings,
-    timestamp: notes[0]?.timestamp ?? null,
+    timesInDoubt: notes.flatMap(({ times = [] }) => times),
+    timestamp: notes.find(({ kind }) => kind === "timestamp")?.timestamp ?? null,
     damage: verified[0]?.finding ?? null,
     verifiedAtUtc: new Date().toISOString(),
     software: `${name} ${version}`,
@@ -441,6 +523,8 @@ interface AskedExport {
   readonly person: string;
   readonly packages: readonly IndexedPackage[];
   readonly language: Language;
+  /** The number of the claim that it is for; blank: none. */
+  readonly claim: string;
   readonly askedAt: number;
 }
 
@@ -452,8 +536,23 @@ const mostRunning = 4;
 /** A browser that takes nothing for so long does not come back. */
 const stalledMs = 60_000;
 
+/** As the addresses of searches have it. */
+const tableBody = v.strictObject({
+  text: v.string(),
+  period: v.string(),
+  filter: v.strictObject({
+    device: v.string(),
+    work: v.string(),
+    period: v.string(),
+    film: v.boolean(),
+    onHold: v.boolean(),
+    incomplete: v.boolean(),
+  }),
+});
+
 const exportBody = v.strictObject({
   packages: v.pipe(v.array(v.string()), v.minLength(1), v.maxLength(mostPackages)),
+  claim: v.optional(v.pipe(v.string(), v.trim(), v.maxLength(longestClaim)), ""),
 });
 
 /**
@@ -462,21 +561,23 @@ const exportBody = v.strictObject({
  */
 class Exports {
   readonly #asked = new Map<string, AskedExport>();
-  readonly #turns: Turns;
+  readonly #turns: OneAtATime;
   #running = 0;
 
-  constructor(turns: Turns) {
+  constructor(turns: OneAtATime) {
     this.#turns = turns;
   }
 
-  /** Looks the packages up. Returns the ID of the export. Throws a Refusal, ERR_NOT_FOUND and ERR_STORE. */
+  /** Looks the packages up. Returns the ID of the export. Throws a Refusal, ERR_CONFIG, ERR_NOT_FOUND and ERR_STORE. */
   async ask(
     source: PageSource,
     ids: readonly string[],
-    about: Pick<AskedExport, "person" | "language">,
+    about: Pick<AskedExport, "person" | "language" | "claim">,
   ): Promise<string> {
     this.#forgetOld();
     this.#refuseIfBusy();
+    // Said now, and not as a download that has failed.
+    await readLogo(source.heading?.logo);
     const packages: IndexedPackage[] = [];
     for (const value of new Set(ids)) {
       packages.push(...(await demandListed(source, { by: "packageId", value, limit: 1 })));
@@ -510,7 +611,7 @@ class Exports {
   /** Others may verify as soon as this export only waits for the network. */
   async #stream(
     response: ServerResponse,
-    { packages, language }: AskedExport,
+    { packages, language, claim }: AskedExport,
     source: PageSource,
     signal: AbortSignal,
   ): Promise<void> {
@@ -534,8 +635,9 @@ class Exports {
     };
     let sending: Promise<unknown> = Promise.resolve();
     await this.#turns.run(() => {
-      const { filesLocation: files, timestampRoots: roots } = source;
-      const task = { action: "stream", files, packages: proven, language, roots } as const;
+      const { filesLocation: vault, timestampRoots: roots, heading } = source;
+      const addressed = { heading, claim };
+      const task = { action: "stream", vault, packages: proven, language, roots, addressed } as const;
       sending = runInThread(task, { signal, onProgress: () => undefined, stream });
       return Promise.race([begun.promise, sending]);
     });

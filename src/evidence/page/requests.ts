@@ -6,13 +6,19 @@ import * as v from "valibot";
 import { recordLimits } from "../../model/parse-json.ts";
 import { jsonText } from "../../model/json-text.ts";
 import { contentPolicy, pageHeaders } from "../../package/page-headers.ts";
-import type { ArchiveFiles } from "../../vault/files/archive-files.ts";
+import { afterLimit } from "../../time/after-limit.ts";
+import type { Vault } from "../../vault/vault.ts";
 import type { OpenedPackage } from "../hold.ts";
+import { readFile } from "node:fs/promises";
+import { packageFolder } from "../../package/package-files.ts";
+import { type Language, languages } from "../../rules/languages.ts";
 
 /** A reason has a few hundred characters. */
 const mostBytes = 16_384;
 /** How much of a refused body is read, so that its sender receives the response. */
 const mostRefusedBytes = 32_000_000;
+/** Anybody can begin a body before a login; one that takes longer is not waited for. */
+const bodyWithinMs = 10_000;
 
 /** Reads the JSON body of a request. Throws a Refusal. Forms of other sites cannot send JSON. */
 export async function readJsonBody<const TSchema extends v.GenericSchema>(
@@ -24,13 +30,18 @@ export async function readJsonBody<const TSchema extends v.GenericSchema>(
   }
   const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes <= mostBytes) {
-      chunks.push(chunk);
-    } else if (bytes > mostRefusedBytes) {
-      break;
+  const stopTimer = afterLimit(bodyWithinMs, () => request.destroy(new Refusal(408, "badRequest")));
+  try {
+    for await (const chunk of request as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      if (bytes <= mostBytes) {
+        chunks.push(chunk);
+      } else if (bytes > mostRefusedBytes) {
+        break;
+      }
     }
+  } finally {
+    stopTimer();
   }
   if (bytes > mostBytes) {
     throw new Refusal(413, "badRequest", { connection: "close" });
@@ -94,7 +105,14 @@ export class Refusal extends Error {
 }
 
 /** What a browser shows on its own. Everything else is only saved, because it could be a page with scripts. */
-const shown = new Set(["image/bmp", "image/gif", "image/jpeg", "image/png", "image/webp", "video/mp4"]);
+export const shownTypes: ReadonlySet<string> = new Set([
+  "image/bmp",
+  "image/gif",
+  "image/jpeg",
+  "image/png",
+  "image/webp",
+  "video/mp4",
+]);
 
 /** A file that a package's manifest lists. */
 type Item = OpenedPackage["manifest"]["items"][number];
@@ -108,10 +126,10 @@ export async function sendPackageFile(
   response: ServerResponse,
   { folder }: OpenedPackage,
   item: Item,
-  files: ArchiveFiles,
+  vault: Vault,
 ): Promise<void> {
   const isWhole = request.method === "GET" && request.headers.range === undefined;
-  const file = await files.openToSend(join(folder, item.path), isWhole);
+  const file = await vault.openToSend(join(folder, item.path), isWhole);
   if (file === undefined) {
     throw new Refusal(404, "fileGone");
   }
@@ -143,9 +161,13 @@ export async function sendPackageFile(
   }
 }
 
-function typeHeaders({ contentTypeFound, contentTypeAnnounced }: Item): Record<string, string> {
-  const type = contentTypeFound ?? contentTypeAnnounced ?? "";
-  return shown.has(type)
+export function typeOf({ contentTypeFound, contentTypeAnnounced }: Item): string {
+  return contentTypeFound ?? contentTypeAnnounced ?? "";
+}
+
+function typeHeaders(item: Item): Record<string, string> {
+  const type = typeOf(item);
+  return shownTypes.has(type)
     ? { "content-type": type }
     : { "content-type": "application/octet-stream", "content-disposition": "attachment" };
 }
@@ -177,7 +199,7 @@ function readRange(header: string | undefined, bytes: number): ByteRange | "whol
 }
 
 /** Lets verifications run one after the other: several would only make the disk slower for all of them, and for the archive. */
-export class Turns {
+export class OneAtATime {
   #last: Promise<unknown> = Promise.resolve();
   #count = 0;
 
@@ -196,4 +218,61 @@ export class Turns {
       this.#count -= 1;
     }
   }
+}
+
+interface PageFile {
+  readonly type: string;
+  readonly content: Buffer;
+}
+
+const types: Readonly<Record<string, string>> = {
+  "index.html": "text/html; charset=utf-8",
+  "page.css": "text/css; charset=utf-8",
+  "page.js": "text/javascript; charset=utf-8",
+  "icon.svg": "image/svg+xml",
+};
+
+/** One of the page's own files; undefined if it has none of this name. They contain no evidence, so anybody may have them. */
+export async function readPageFile(name: string): Promise<PageFile | undefined> {
+  const type = Object.hasOwn(types, name) ? types[name] : undefined;
+  return type === undefined ? undefined : { type, content: await readBuilt(name) };
+}
+
+/** The texts of the page in the language that the browser prefers, as JSON. */
+export async function readTexts(accepted: string | undefined): Promise<{ lang: Language; content: Buffer }> {
+  const lang = chooseLanguage(accepted ?? "");
+  return { lang, content: await readBuilt(join("texts", `${lang}.json`)) };
+}
+
+function readBuilt(name: string): Promise<Buffer> {
+  return readFile(join(packageFolder(), "dist/src/evidence/page/client", name));
+}
+
+/** Chooses among the languages of an Accept-Language header, by their weights and then by their order. */
+export function chooseLanguage(accepted: string): Language {
+  const wanted = accepted
+    .slice(0, 1_000)
+    .split(",")
+    .map((part) => {
+      const [tag = "", ...parameters] = part.split(";").map((one) => one.trim().toLowerCase());
+      const weight = Number(parameters.find((one) => one.startsWith("q="))?.slice(2) ?? 1);
+      return { tag, weight: Number.isFinite(weight) ? weight : 0 };
+    })
+    .filter(({ weight }) => weight > 0)
+    .toSorted((one, other) => other.weight - one.weight);
+  for (const { tag } of wanted) {
+    const found = ofTag(tag);
+    if (found !== undefined) {
+      return found;
+    }
+  }
+  return "en-US";
+}
+
+function ofTag(tag: string): Language | undefined {
+  const [language = "", ...rest] = tag.split("-");
+  if (language === "zh") {
+    return rest.some((part) => ["tw", "hk", "mo", "hant"].includes(part)) ? "zh-TW" : "zh";
+  }
+  return languages.find((one) => one.split("-")[0] === language);
 }

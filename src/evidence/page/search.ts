@@ -10,12 +10,10 @@ import { readFrame } from "../../scan/read-scans.ts";
 import { chooseReference } from "../../scan/reference.ts";
 import { type EvidenceSource, type Sought, findPackages } from "../packages.ts";
 import { readSize, suggestTexts } from "../search.ts";
+import { mostRows } from "../table.ts";
 
 const mostResults = 24;
-const longestText = 200;
-
-/** One more than are shown says that there are more. */
-const limit = mostResults + 1;
+export const longestText = 200;
 
 export interface SearchResults {
   readonly packages: readonly EvidencePackage[];
@@ -43,8 +41,9 @@ export async function search(
   given: SearchGiven,
   signal: AbortSignal,
 ): Promise<SearchResults> {
-  const text = given.text.trim().slice(0, longestText);
-  const found = await find(source, { ...given, text }, signal);
+  const { text } = given;
+  // One more than are shown says that there are more.
+  const found = await find(source, { ...given, limit: mostResults + 1 }, signal);
   const words = wordsOf(text);
   return {
     packages: found.slice(0, mostResults),
@@ -54,12 +53,27 @@ export async function search(
   };
 }
 
-async function find(
+/** The same for a table: as many as it can have. */
+export async function searchForTable(
   source: EvidenceSource,
   given: SearchGiven,
   signal: AbortSignal,
+): Promise<Pick<SearchResults, "packages" | "more">> {
+  const text = given.text.trim().slice(0, longestText);
+  const found = await find(source, { ...given, text, limit: mostRows + 1 }, signal);
+  return { packages: found.slice(0, mostRows), more: found.length > mostRows };
+}
+
+interface Limited extends SearchGiven {
+  readonly limit: number;
+}
+
+async function find(
+  source: EvidenceSource,
+  given: Limited,
+  signal: AbortSignal,
 ): Promise<readonly EvidencePackage[]> {
-  const { text, period, filter } = given;
+  const { text, period, filter, limit } = given;
   if (text === "") {
     return findPackages(source, { by: "all", filter, limit }, signal);
   }
@@ -84,7 +98,7 @@ function otherMeaning(text: string, period: string): Omit<Sought, "limit"> | und
 /** Finds what has the text in it or, if nothing has, what it says as a scan of a label. */
 async function findText(
   source: EvidenceSource,
-  { text, filter }: SearchGiven,
+  { text, filter, limit }: Limited,
   signal: AbortSignal,
 ): Promise<readonly EvidencePackage[]> {
   const label = readLabel(text);

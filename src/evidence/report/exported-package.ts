@@ -4,7 +4,7 @@ import { crc32 } from "node:zlib";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { type TransferFacts, throwIfAborted } from "../../media/disk.ts";
 import { numberedName, safeParts } from "../../media/file-names.ts";
-import type { PackageFinding } from "../../model/archive-reports.ts";
+import type { PackageFinding, TimesInDoubt } from "../../model/archive-reports.ts";
 import { parseFields, recordLimits } from "../../model/parse-json.ts";
 import {
   type ReadDisk,
@@ -14,12 +14,11 @@ import {
   manifestFileName,
   measurementFileName,
 } from "../../vault/archive-disk.ts";
-import type { ArchiveFiles } from "../../vault/files/archive-files.ts";
+import type { Vault } from "../../vault/vault.ts";
 import type { ProvenPackage } from "../../vault/log/package-proof.ts";
-import { type Manifest, filesOf } from "../../vault/packages/manifest.ts";
-import { mostMeasurementBytes } from "../../vault/packages/measurement-fields.ts";
+import { type Manifest, filesOf, mostMeasurementBytes } from "../../vault/packages/manifest.ts";
 import { openPlain } from "../../vault/packages/package-files.ts";
-import { type CheckedTotals, checkIndexed } from "../../vault/verify.ts";
+import { type CheckedTotals, checkIndexed } from "../../vault/upkeep/verify.ts";
 import { loadManifestWithin } from "../../vault/walk.ts";
 
 /** A file of an exported package. */
@@ -28,7 +27,7 @@ export interface ExportedFile {
   readonly path: string;
   /** In the ZIP. */
   readonly name: string;
-  readonly measured: Measured;
+  readonly measured: FileDigest;
   /** Fails if it is no longer what was measured. */
   readonly content: Content;
   /** Whether it is what was archived, by its SHA-256. */
@@ -43,6 +42,8 @@ export interface ExportedPackage {
   /** SHA-256 of the manifest that is there. */
   readonly sha256: string | null;
   readonly findings: readonly PackageFinding[];
+  /** Which of its times do not fit together. */
+  readonly timesInDoubt: TimesInDoubt[];
   /** How much was checked. */
   readonly totals: Readonly<CheckedTotals>;
   readonly files: readonly ExportedFile[];
@@ -60,13 +61,17 @@ const mostUnlistedFiles = 1_000;
 
 /** Verifies a package of the index and measures its files. Throws ERR_FILE, ERR_STORE and ERR_CANCELLED. */
 export async function collectPackage(
-  archive: ArchiveFiles,
+  archive: Vault,
   indexed: ProvenPackage,
   { names, facts }: { names: ZipNames; facts: ExportFacts },
 ): Promise<ExportedPackage> {
   const totals: CheckedTotals = { packages: 0, files: 0, bytes: 0, incomplete: 0 };
   const findings: PackageFinding[] = [];
-  for await (const finding of checkIndexed(archive, indexed, totals, facts.signal)) {
+  let timesInDoubt: TimesInDoubt[] = [];
+  const checked = checkIndexed(archive, indexed, totals, facts.signal, (times) => {
+    timesInDoubt = times;
+  });
+  for await (const finding of checked) {
     findings.push(finding);
   }
   const found = await loadManifestWithin(archive.root, `${indexed.path}/${manifestFileName}`, archive.disk);
@@ -78,6 +83,7 @@ export async function collectPackage(
     manifest: opened.manifest,
     sha256: opened.sha256,
     findings,
+    timesInDoubt,
     totals,
     files,
     measurement: await readMeasurement(files),
@@ -85,7 +91,7 @@ export async function collectPackage(
 }
 
 async function collectFiles(
-  archive: ArchiveFiles,
+  archive: Vault,
   indexed: ProvenPackage,
   { manifest }: Opened,
   { findings, names, facts }: { findings: readonly PackageFinding[]; names: ZipNames; facts: ExportFacts },
@@ -204,7 +210,7 @@ const blockBytes = 256 * 1024;
 export type Content = () => AsyncIterable<Uint8Array>;
 
 /** What a content was when it was read first. */
-export interface Measured {
+export interface FileDigest {
   readonly bytes: number;
   readonly crc32: number;
   /** Lower-case hexadecimal. */
@@ -215,7 +221,7 @@ export interface Measured {
 export type ExportFacts = TransferFacts;
 
 /** Reads a content to its end. */
-export async function measure(content: Content): Promise<Measured> {
+export async function measure(content: Content): Promise<FileDigest> {
   const running = new RunningMeasure();
   for await (const block of content()) {
     running.add(block);
@@ -224,7 +230,7 @@ export async function measure(content: Content): Promise<Measured> {
 }
 
 /** The same content again. Throws ERR_FILE if it is not what it was: then nothing that was said of it is true. */
-export function unchanged(content: Content, before: Measured, path: string, facts: ExportFacts): Content {
+export function unchanged(content: Content, before: FileDigest, path: string, facts: ExportFacts): Content {
   return async function* checked() {
     const running = new RunningMeasure();
     for await (const block of content()) {
@@ -251,7 +257,7 @@ class RunningMeasure {
   }
 
   /** To be called once. */
-  measured(): Measured {
+  measured(): FileDigest {
     return { bytes: this.#bytes, crc32: this.#crc32, sha256: this.#hash.digest("hex") };
   }
 }

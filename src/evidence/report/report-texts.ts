@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import * as v from "valibot";
 import { type Value, interpolate } from "../../errors/interpolation.ts";
+import { phrases } from "../../errors/phrases.ts";
 import { packageFile } from "../../package/package-files.ts";
 import { formatBytes } from "../../rules/bytes.ts";
 import type { Language } from "../../rules/languages.ts";
@@ -11,6 +12,7 @@ import type { Language } from "../../rules/languages.ts";
  */
 export const reportTexts = {
   title: "Evidence report",
+  claim: "Claim number",
   caseTitle: "Evidence report: __count__ packages",
 
   // Since when it is shown, first of all.
@@ -40,6 +42,10 @@ export const reportTexts = {
   foundRetention:
     "The object store does not protect __name__ from being deleted for as long as the manifest says.",
   foundTimestamp: "__name__: this time stamp is missing, or it is not valid.",
+  timesInDoubt: "Its times do not fit together, so a clock may have been wrong:",
+  timeRecorded: "Recorded (clock of the archive's computer)",
+  timeStamped: "Time-stamped (clock of the time stamp server)",
+  timeRetained: "To be kept until",
   notShown: "Not shown, because this file is not what was archived.",
 
   // What was measured.
@@ -57,7 +63,11 @@ export const reportTexts = {
   // Pictures and videos.
   media: "Pictures and videos",
   noMedia: "This package has no pictures and no videos.",
-  linked: "In a separate file, because of its size:",
+  pictureWithDimensions: "Picture with dimensions",
+  picture: "Picture",
+  depthPicture: "Depth picture",
+  video: "Video",
+  linked: "In a separate file:",
 
   // What is known about the parcel.
   parcel: "Parcel",
@@ -70,6 +80,13 @@ export const reportTexts = {
   transactionId: "Transaction ID",
   packageId: "Package ID",
   supplements: "Supplement to the package",
+  addedNumbers: "Added later",
+  operator: "Operator",
+  work: "Work",
+  packing: "Packing",
+  return: "Return",
+  inspection: "Inspection",
+  note: "Note",
   cutOff: "(__count__ characters; all of them are in manifest.json)",
   device: "Device",
   deviceName: "Name",
@@ -85,6 +102,19 @@ export const reportTexts = {
   accepted: "Received (clock of the archive's computer)",
   archived: "Archived (clock of the archive's computer)",
   verifiedAt: "Verified (clock of the exporting computer)",
+
+  localTimes: "Times in parentheses are in the time zone of the exporting computer.",
+
+  // What the log says of the package since it was archived.
+  later: "Since it was archived (clock of the archive's computer)",
+  when: "When",
+  what: "What",
+  whoAndWhy: "Who and why",
+  wasNamed: "Number added: __name__",
+  wasHeld: "Put on hold",
+  wasReleased: "Released from hold",
+  wasKept: "Kept, although it was to be deleted",
+  laterNotCovered: "No time stamp covers this yet.",
 
   // Files, and what proves them.
   files: "Files",
@@ -131,21 +161,63 @@ export type ReportTextKey = keyof typeof reportTexts;
 export interface ReportTexts {
   readonly language: Language;
   text(key: ReportTextKey, values?: Readonly<Record<string, Value>>): string;
+  /** What a package lacks, which its manifest says in English; a content type, and what else is no sentence of ours, as it is. */
+  missing(text: string): string;
   number(value: number): string;
   size(bytes: number): string;
 }
 
-const catalog = v.object({ report: v.optional(v.record(v.string(), v.string()), {}) });
+const texts = v.optional(v.record(v.string(), v.string()), {});
+const catalog = v.object({ report: texts, phrases: texts });
+
+/** By what a manifest can say is missing: how its English text is recognized, with its values. */
+const ofMissing = (
+  [
+    "anyImages",
+    "anyMedia",
+    "annotatedImage",
+    "colorImage",
+    "depthImage",
+    "keptVideo",
+    "lastPart",
+    "moreMedia",
+    "partsMissing",
+    "perhapsUnarchivedVideo",
+    "recordAfter",
+    "recordBefore",
+    "recordContested",
+    "recordMissing",
+    "recordUnknown",
+    "recordsAlike",
+    "recordsOther",
+    "startedVideo",
+    "unarchivedVideo",
+    "unfindableVideo",
+    "unknownTransaction",
+  ] as const
+).map((key) => {
+  const plain = phrases[key].replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  return { key, pattern: new RegExp(`^${plain.replaceAll(/__(\w+?)__/g, "(?<$1>[\\d.]{1,20})")}$`) };
+});
 
 /** Reads the texts of a language from its catalog; a text that it does not have is in English. */
 export async function readReportTexts(language: Language): Promise<ReportTexts> {
   const file = packageFile(`nodes/device/locales/${language}/device.json`);
-  const { report } = v.parse(catalog, JSON.parse(await readFile(file, "utf8")));
+  const { report, phrases: translated } = v.parse(catalog, JSON.parse(await readFile(file, "utf8")));
   // Numbers as they were measured: rounding would change them, and a separator for thousands may look like a point.
   const numbers = new Intl.NumberFormat(language, { useGrouping: false, maximumFractionDigits: 20 });
   return {
     language,
     text: (key, values = {}) => interpolate(report[key] ?? reportTexts[key], values),
+    missing(text) {
+      for (const { key, pattern } of ofMissing) {
+        const found = pattern.exec(text);
+        if (found !== null) {
+          return interpolate(translated[key] ?? phrases[key], { ...found.groups });
+        }
+      }
+      return text;
+    },
     number: (value) => numbers.format(value),
     size: (bytes) => formatBytes(bytes, language),
   };

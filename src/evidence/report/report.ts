@@ -1,12 +1,16 @@
 import { createHash } from "node:crypto";
-import type { PackageFinding } from "../../model/archive-reports.ts";
+import type { PackageFinding, PackageTime } from "../../model/archive-reports.ts";
+import { customReferenceNames } from "../../model/local-measurement.ts";
 import type { VerifyResult } from "../../model/shapes.ts";
+import { byContent, captionsOf } from "../../rules/media-kinds.ts";
 import { visibleText } from "../../rules/visible-text.ts";
-import type { Manifest } from "../../vault/packages/manifest.ts";
-import { figureOf, unitOf } from "../../vault/packages/measurement-fields.ts";
+import { nameOfWork, usualWork } from "../../rules/works.ts";
+import { type Manifest, figureOf, unitOf } from "../../vault/packages/manifest.ts";
+import type { EventOf, LogEvent } from "../../vault/log/events.ts";
 import { commandOf } from "../../vault/export-proof.ts";
 import type { StampProof } from "../../vault/log/package-proof.ts";
 import type { ExportedFile, ExportedPackage } from "./exported-package.ts";
+import type { ReadHeading } from "./heading.ts";
 import type { ReportTextKey, ReportTexts } from "./report-texts.ts";
 
 /** The style sheet of a report: for a screen of any width, and for paper of A4 and Letter size. */
@@ -23,6 +27,12 @@ p { margin: .4rem 0; max-width: 46rem; }
 a { color: #14539a; }
 pre, .hash { font: .85em/1.5 ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; }
 .hash { color: var(--soft); overflow-wrap: anywhere; }
+.shop { display: flex; flex-wrap: wrap; align-items: center; gap: .8rem 1.5rem; margin: 0 0 2rem; padding: 0 0 1.2rem; border-bottom: 1px solid var(--line); break-inside: avoid; }
+.shop img { display: block; max-width: min(100%, 16rem); max-height: 5rem; }
+.shop div { flex: 1; min-width: min(100%, 14rem); }
+.shop p { margin: 0; }
+.shop .name { font-weight: 600; font-size: 1.1rem; }
+.shop .name + p { color: var(--soft); }
 .kind { margin: 0 0 .3rem; color: var(--soft); font-size: 1rem; }
 .about { color: var(--soft); }
 .parcel { margin-top: 3.5rem; padding-top: 2rem; border-top: 2px solid var(--ink); }
@@ -53,6 +63,7 @@ figcaption { padding: .5rem .8rem; font-size: .85rem; }
 .facts > div { padding: .35rem 0; border-bottom: 1px solid var(--line); }
 .facts dt { color: var(--soft); font-size: .85rem; }
 .facts dd { margin: 0; }
+.local { display: inline-block; }
 table { width: 100%; border-collapse: collapse; font-size: .9rem; }
 th { color: var(--soft); font-weight: 400; text-align: left; }
 th, td { padding: .4rem .8rem .4rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
@@ -75,6 +86,8 @@ pre { margin: .5rem 0; padding: .7rem 1rem; border-radius: 4px; background: var(
   body { max-width: none; padding: 0; font-size: 10pt; }
   h1, .only > h2 { font-size: 20pt; }
   .kind { font-size: 11pt; }
+  .shop { margin-bottom: 1rem; padding-bottom: .6rem; }
+  .shop img { max-height: 16mm; }
   h2 { font-size: 15pt; }
   h3, h2.small { margin-top: 1.4rem; font-size: 10pt; break-after: avoid; }
   a { color: inherit; text-decoration: none; }
@@ -96,6 +109,7 @@ pre { margin: .5rem 0; padding: .7rem 1rem; border-radius: 4px; background: var(
 export interface ReportSubject {
   readonly packages: readonly ExportedPackage[];
   readonly verification: VerifyResult;
+  readonly heading: ReadHeading;
   readonly texts: ReportTexts;
   /** From the page to the folder of the ZIP: "" or "../". */
   readonly base: string;
@@ -115,7 +129,7 @@ const policy = [
 
 /** Writes a self-contained page about one package or a case of several, in pieces. */
 export async function* writeReport(subject: ReportSubject): AsyncGenerator<string> {
-  const { packages, texts, base, roots } = subject;
+  const { packages, heading, texts, base, roots } = subject;
   const [first, ...others] = packages;
   if (first === undefined) {
     return;
@@ -130,14 +144,14 @@ export async function* writeReport(subject: ReportSubject): AsyncGenerator<strin
     <meta name="referrer" content="no-referrer" />
     <title>${title} · ${texts.text("title")}</title>`.text;
   yield `<style>${styles}</style>\n</head>\n<body>\n`;
+  yield "<header>";
+  yield shopOf(heading).text;
   yield isCase
-    ? html`<header>
-        <h1>${title}</h1>
-        ${overview(packages, texts)}
-      </header>`.text
-    : html`<header>
-        <h1 class="kind">${texts.text("title")}</h1>
-      </header>`.text;
+    ? html`<h1>${title}</h1>
+        ${claimOf(heading, texts)} ${overview(packages, texts)}`.text
+    : html`<h1 class="kind">${texts.text("title")}</h1>
+        ${claimOf(heading, texts)}`.text;
+  yield "</header>\n";
   yield "<main>";
   const embedded = new EmbeddedBytes();
   for (const [index, one] of packages.entries()) {
@@ -146,12 +160,35 @@ export async function* writeReport(subject: ReportSubject): AsyncGenerator<strin
     yield html`<h2><bdi>${titleOf(one)}</bdi></h2>`.text;
     yield html`${coverOf(one, texts)}${banners(one, texts)}${figuresOf(one, texts)}`.text;
     yield* mediaSection(one, texts, { base, embedded });
-    yield html`${knownFacts(one, texts)}${fileTable(one, texts, base)}${proofOf(one, texts, roots)}`.text;
+    yield html`${knownFacts(one, texts)}${laterEvents(one, texts)}${fileTable(one, texts, base)}${proofOf(one, texts, roots)}`
+      .text;
     yield "</section>";
   }
   yield "</main>";
   yield end(subject).text;
   yield "</body>\n</html>\n";
+}
+
+/** The letterhead of the shop; nothing if it has set none. */
+function shopOf({ name, address, logo }: ReadHeading): Html {
+  if (name === "" && address === "" && logo === null) {
+    return html``;
+  }
+  const picture =
+    logo === null
+      ? null
+      : html`<img alt="" src="data:${logo.contentType};base64,${logo.content.toString("base64")}" />`;
+  return html`<div class="shop">
+    ${picture}
+    <div>
+      ${name === "" ? null : html`<p class="name"><bdi>${short(name)}</bdi></p>`}
+      ${address === "" ? null : html`<p><bdi>${short(address)}</bdi></p>`}
+    </div>
+  </div>`;
+}
+
+function claimOf({ claim }: ReadHeading, texts: ReportTexts): Html {
+  return claim === "" ? html`` : html`<p class="claim">${texts.text("claim")}: <bdi>${claim}</bdi></p>`;
 }
 
 const colors = { isWhole: "good-text", isWrong: "bad-text", isIncomplete: "warn-text" } as const;
@@ -163,17 +200,19 @@ function overview(packages: readonly ExportedPackage[], texts: ReportTexts): Htm
       <td>
         <a href="#package-${index + 1}"><bdi>${titleOf(one)}</bdi></a>
       </td>
-      <td>${sayTime(one.indexed.archivedAt)}</td>
+      <td>${timeOf(one.indexed.archivedAt, texts)}</td>
       <td class="${colors[state]}">${texts.text(state)}</td>
     </tr>`;
   });
   return html`<h2 class="small">${texts.text("overview")}</h2>
-    <table>
+    ${tableOf([texts.text("package"), texts.text("archived"), texts.text("result")], rows)}`;
+}
+
+function tableOf(headings: readonly string[], rows: readonly Html[], name?: string): Html {
+  return html`<table${name === undefined ? html`` : html` class="${name}"`}>
       <thead>
         <tr>
-          <th>${texts.text("package")}</th>
-          <th>${texts.text("archived")}</th>
-          <th>${texts.text("result")}</th>
+          ${headings.map((heading) => html`<th>${heading}</th>`)}
         </tr>
       </thead>
       <tbody>
@@ -183,18 +222,21 @@ function overview(packages: readonly ExportedPackage[], texts: ReportTexts): Htm
 }
 
 /** What was verified when and by which version, and how anybody can do it again. */
-function end({ verification, texts }: ReportSubject): Html {
+function end({ packages: about, verification, texts }: ReportSubject): Html {
   const { verdict, verifiedAtUtc, software, files, packages, bytes } = verification;
   const state = verdict === "ok" ? "isWhole" : "isWrong";
   const checked = texts.text("verifiedFilesHelp", { files, packages, size: texts.size(bytes) });
+  const times = [verifiedAtUtc, ...about.map(({ indexed }) => indexed.archivedAt)];
+  const hasLocal = times.some((time) => localTime(time) !== null);
   return html`<footer class="end">
     <h2>${texts.text("verification")}</h2>
     ${facts([
       [texts.text("result"), html`<span class="${colors[state]}">${texts.text(state)}</span>`],
-      [texts.text("verifiedAt"), sayTime(verifiedAtUtc)],
+      [texts.text("verifiedAt"), timeOf(verifiedAtUtc, texts)],
       [texts.text("verifiedBy"), software],
       [texts.text("verifiedFiles"), checked],
     ])}
+    ${hasLocal ? html`<p class="about">${texts.text("localTimes")}</p>` : null}
     <h3>${texts.text("check")}</h3>
     <p>${texts.text("checkHelp")}</p>
     <pre>
@@ -259,7 +301,21 @@ function banners(one: ExportedPackage, texts: ReportTexts): Html[] {
     shown.push(
       html`<div class="banner warn">
         <strong>${texts.text("isIncomplete")}</strong>
-        <p>${texts.text("isIncompleteHelp", { list: manifest.missing.join(", ") })}</p>
+        <p>${texts.text("isIncompleteHelp", { list: manifest.missing.map(texts.missing).join(", ") })}</p>
+      </div>`,
+    );
+  }
+  if (one.timesInDoubt.length > 0) {
+    const say = (which: PackageTime, at: string): string => `${texts.text(timeTexts[which])}: ${sayTime(at)}`;
+    shown.push(
+      html`<div class="banner warn">
+        <strong>${texts.text("timesInDoubt")}</strong>
+        <ul>
+          ${one.timesInDoubt.map(
+            ({ first, firstAt, second, secondAt }) =>
+              html`<li>${say(first, firstAt)}; ${say(second, secondAt)}</li>`,
+          )}
+        </ul>
       </div>`,
     );
   }
@@ -273,6 +329,17 @@ function banners(one: ExportedPackage, texts: ReportTexts): Html[] {
   }
   return shown;
 }
+
+const timeTexts: Readonly<Record<PackageTime, ReportTextKey>> = {
+  recorded: "timeRecorded",
+  measured: "deviceUtc",
+  measuredLocal: "deviceLocal",
+  accepted: "accepted",
+  archived: "archived",
+  logged: "later",
+  stamped: "timeStamped",
+  retained: "timeRetained",
+};
 
 const findingTexts: Readonly<Record<PackageFinding["kind"], ReportTextKey>> = {
   changed: "foundChanged",
@@ -335,6 +402,40 @@ function figuresOf({ manifest, measurement }: ExportedPackage, texts: ReportText
     </dl>`;
 }
 
+const eventTexts = {
+  held: "wasHeld",
+  released: "wasReleased",
+  named: "wasNamed",
+  kept: "wasKept",
+} as const satisfies Partial<Record<LogEvent["what"], ReportTextKey>>;
+
+function isTold(event: LogEvent): event is EventOf<keyof typeof eventTexts> {
+  return event.what in eventTexts;
+}
+
+/** What the log says that happened to the package since it was archived. A deletion that did not take place is said by the line that took it back. */
+function laterEvents({ indexed: { proof } }: ExportedPackage, texts: ReportTexts): Html {
+  const rows = proof.later.flatMap(({ event, first }) => {
+    if (!isTold(event)) {
+      return [];
+    }
+    const name = event.what === "named" ? event.number : "";
+    const about = ["person" in event ? event.person : null, event.reason];
+    return html`<tr>
+      <td>${timeOf(event.at, texts)}</td>
+      <td>
+        <bdi>${texts.text(eventTexts[event.what], { name })}</bdi>
+        ${first === null ? html`<br /><small>${texts.text("laterNotCovered")}</small>` : null}
+      </td>
+      <td>${about.flatMap((text) => given(text, texts) ?? []).map((text) => html`<div>${text}</div>`)}</td>
+    </tr>`;
+  });
+  return rows.length === 0
+    ? html``
+    : html`<h3>${texts.text("later")}</h3>
+        ${tableOf([texts.text("when"), texts.text("what"), texts.text("whoAndWhy")], rows)}`;
+}
+
 /** Each file with its length and its SHA-256, as it is in the ZIP. */
 function fileTable({ files }: ExportedPackage, texts: ReportTexts, base: string): Html {
   if (files.length === 0) {
@@ -352,18 +453,7 @@ function fileTable({ files }: ExportedPackage, texts: ReportTexts, base: string)
       </tr>`,
   );
   return html`<h3>${texts.text("files")}</h3>
-    <table class="files">
-      <thead>
-        <tr>
-          <th>${texts.text("file")}</th>
-          <th>${texts.text("size")}</th>
-          <th>SHA-256</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${rows}
-      </tbody>
-    </table>`;
+    ${tableOf([texts.text("file"), texts.text("size"), "SHA-256"], rows, "files")}`;
 }
 
 /** The manifest's hash, its line in the log, and how anybody can check the time stamps. */
@@ -467,26 +557,41 @@ async function* mediaSection(
     yield html`<p>${texts.text("noMedia")}</p>`.text;
     return;
   }
+  // What is there twice is shown once, with both names.
+  const contents = byContent(items);
+  const shown = contents.flatMap(([first]) => first ?? []);
+  const described = shown.map(({ contentTypeFound: contentType, description, path: name }) => ({
+    contentType,
+    description,
+    name,
+  }));
+  const captions = captionsOf(described, (kind) => texts.text(kind));
   yield '<div class="media">';
-  for (const item of items) {
+  for (const [index, item] of shown.entries()) {
+    const caption = captions[index] ?? item.path;
+    const paths = (contents[index] ?? []).map(({ path }) => path).join(", ");
     yield "<figure>";
-    yield* medium(
-      item,
-      files.find(({ path }) => path === item.path),
-      texts,
-      { base, embedded },
-    );
+    yield* medium({ item, caption, file: files.find(({ path }) => path === item.path) }, texts, {
+      base,
+      embedded,
+    });
     yield html`<figcaption>
-      <bdi>${item.description ?? item.path}</bdi> · ${texts.size(item.bytes)}
+      <bdi>${caption}</bdi>${caption === paths ? null : html` · <bdi>${paths}</bdi>`} ·
+      ${texts.size(item.bytes)}
     </figcaption>`.text;
     yield "</figure>";
   }
   yield "</div>";
 }
 
+interface Medium {
+  readonly item: Item;
+  readonly caption: string;
+  readonly file: ExportedFile | undefined;
+}
+
 async function* medium(
-  item: Item,
-  file: ExportedFile | undefined,
+  { item, caption, file }: Medium,
   texts: ReportTexts,
   { base, embedded }: { readonly base: string; readonly embedded: EmbeddedBytes },
 ): AsyncGenerator<string> {
@@ -502,7 +607,7 @@ async function* medium(
     return;
   }
   const isVideo = videoTypes.has(type);
-  const name = html`${item.description ?? item.path}`.text;
+  const name = html`${caption}`.text;
   yield isVideo
     ? `<video controls preload="metadata" aria-label="${name}" src="data:${type};base64,`
     : `<img alt="${name}" src="data:${type};base64,`;
@@ -543,6 +648,10 @@ function saySigner({ verified: { signer, root } }: StampProof, texts: ReportText
     : texts.text("timestampChecked", { name: signer, root });
 }
 
+function addedNumbers({ proof }: ExportedPackage["indexed"]): string {
+  return proof.later.flatMap(({ event }) => (event.what === "named" ? event.number : [])).join(", ");
+}
+
 /** What the manifest says of the parcel, the device and the times. */
 function knownFacts({ manifest, indexed }: ExportedPackage, texts: ReportTexts): Html {
   if (manifest === null) {
@@ -550,7 +659,7 @@ function knownFacts({ manifest, indexed }: ExportedPackage, texts: ReportTexts):
       [texts.text("transactionReference"), given(indexed.transactionReference, texts)],
       [texts.text("transactionId"), given(indexed.transactionId, texts)],
       [texts.text("packageId"), indexed.id],
-      [texts.text("archived"), sayTime(indexed.archivedAt)],
+      [texts.text("archived"), timeOf(indexed.archivedAt, texts)],
     ]);
     return html`<h3>${texts.text("parcel")}</h3>
       ${index}`;
@@ -558,14 +667,18 @@ function knownFacts({ manifest, indexed }: ExportedPackage, texts: ReportTexts):
   const { references, times, instrument, measuredBy = null, software } = manifest;
   const parcel = facts([
     [texts.text("transactionReference"), given(references.transactionReference, texts)],
-    [texts.text("customReference1"), given(references.customReference1, texts)],
-    [texts.text("customReference2"), given(references.customReference2, texts)],
-    [texts.text("customReference3"), given(references.customReference3, texts)],
+    ...customReferenceNames
+      .filter((name) => name !== manifest.tag)
+      .map((name) => [texts.text(name), given(references[name], texts)] as const),
     [texts.text("barcodeReference"), given(references.barcodeReference, texts)],
     [texts.text("scan"), given(manifest.scan?.text, texts)],
     [texts.text("transactionId"), given(manifest.transactionId, texts)],
     [texts.text("packageId"), given(manifest.job, texts)],
     [texts.text("supplements"), given(manifest.supplements?.path, texts)],
+    [texts.text("addedNumbers"), given(addedNumbers(indexed), texts)],
+    [texts.text("operator"), given(manifest.operator, texts)],
+    [texts.text("work"), nameOfWork(manifest.work ?? usualWork, (key) => texts.text(key))],
+    [texts.text("note"), given(manifest.note, texts)],
   ]);
   const device = facts([
     [texts.text("deviceName"), given(manifest.device ?? measuredBy?.name, texts)],
@@ -575,10 +688,10 @@ function knownFacts({ manifest, indexed }: ExportedPackage, texts: ReportTexts):
     [texts.text("software"), given(`${software.name} ${software.version}`, texts)],
   ]);
   const clocks = facts([
-    [texts.text("deviceLocal"), given(sayTime(times.deviceLocal), texts)],
-    [texts.text("deviceUtc"), given(sayTime(times.deviceUtc), texts)],
-    [texts.text("accepted"), given(sayTime(times.accepted), texts)],
-    [texts.text("archived"), given(sayTime(times.archived), texts)],
+    [texts.text("deviceLocal"), timeOf(times.deviceLocal, texts)],
+    [texts.text("deviceUtc"), timeOf(times.deviceUtc, texts)],
+    [texts.text("accepted"), timeOf(times.accepted, texts)],
+    [texts.text("archived"), timeOf(times.archived, texts)],
   ]);
   const column = (heading: string, rows: Html): Html =>
     html`<div>
@@ -600,14 +713,14 @@ class Html {
   }
 }
 
-type Part = Html | number | string | null | readonly Html[];
+type HtmlValue = Html | number | string | null | readonly Html[];
 
 /** Writes HTML; every text in it is escaped. */
-function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
+function html(strings: TemplateStringsArray, ...parts: readonly HtmlValue[]): Html {
   return new Html(strings.reduce((all, piece, index) => all + textOf(parts[index - 1] ?? null) + piece));
 }
 
-function textOf(part: Part): string {
+function textOf(part: HtmlValue): string {
   if (part === null) {
     return "";
   }
@@ -637,14 +750,51 @@ function addressOf(name: string): string {
     .join("/");
 }
 
-/** A time as it was written, to its last digit, with the name of its zone. Anything else is shown unchanged. */
-function sayTime(iso: string): string;
-function sayTime(iso: string | null): string | null;
-function sayTime(iso: string | null): string | null {
-  const [, date, time, zone] = /^(\d{4}-\d\d-\d\d)T([\d:.]+)(Z|[+-]\d\d:\d\d)?$/.exec(iso ?? "") ?? [];
+/** A time for a table; no line ends within the one in the time zone of this computer. */
+function timeOf(iso: string | null, texts: ReportTexts): Html | null {
+  if (iso === null) {
+    return null;
+  }
+  const { written, local } = readTime(iso);
+  const own = local === null ? null : html` <span class="local">(${local})</span>`;
+  return html`${given(written, texts)}${own}`;
+}
+
+/** The same for a sentence. */
+function sayTime(iso: string): string {
+  const { written, local } = readTime(iso);
+  return local === null ? written : `${written} (${local})`;
+}
+
+/**
+ * A time as it was written, to its last digit, with the name of its zone; one in UTC also in the time zone of this computer. Anything else is
+ * shown unchanged.
+ */
+function readTime(iso: string): { readonly written: string; readonly local: string | null } {
+  const [, date, time, zone] = /^(\d{4}-\d\d-\d\d)T([\d:.]+)(Z|[+-]\d\d:\d\d)?$/.exec(iso) ?? [];
   if (date === undefined || time === undefined) {
-    return iso;
+    return { written: iso, local: null };
   }
   const name = zone === undefined ? "" : zone === "Z" ? " UTC" : ` UTC${zone}`;
-  return `${date} ${time}${name}`;
+  return { written: `${date} ${time}${name}`, local: zone === "Z" ? localTime(iso) : null };
+}
+
+/**
+ * A time in UTC as it was in the time zone of this computer, to the second: `2026-11-02 10:14:31 UTC+01:00`. Null where that is UTC, and for
+ * a time before 1970, when zones were not of whole minutes. Not with Intl, which writes another text with each version of Node.js.
+ */
+function localTime(iso: string): string | null {
+  const at = new Date(iso);
+  const east = -at.getTimezoneOffset();
+  if (!(at.getTime() >= 0) || east === 0) {
+    return null;
+  }
+  const shifted = new Date(at.getTime() + east * 60_000);
+  const [, date, time] = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)/.exec(shifted.toISOString()) ?? [];
+  if (date === undefined || time === undefined) {
+    return null;
+  }
+  const two = (count: number): string => String(count).padStart(2, "0");
+  const minutes = Math.abs(east);
+  return `${date} ${time} UTC${east < 0 ? "-" : "+"}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
 }

@@ -2,7 +2,8 @@ import * as v from "valibot";
 
 import { periodOf, periodOfDays, type Days } from "./period.ts";
 import {
-  devices,
+  type Choices,
+  choices,
   evidence,
   exported,
   found,
@@ -36,28 +37,39 @@ export class RequestError extends Error {
 }
 
 /** Sends a request. Rejects with a RequestError; also if the signal aborts it. */
-async function call(path: string, init: RequestInit = {}): Promise<unknown> {
-  let response: Response;
-  let body: unknown;
-  try {
-    response = await fetch(`api/${path}`, init);
-    const text = await response.text();
-    body = text === "" ? undefined : JSON.parse(text);
-  } catch {
+async function send(path: string, init: RequestInit = {}): Promise<Response> {
+  const response = await fetch(`api/${path}`, init).catch(() => {
     throw new RequestError(0, "noAnswer");
-  }
+  });
   if (response.ok) {
-    return body;
+    return response;
   }
-  const refused = v.safeParse(refusal, body);
+  const refused = v.safeParse(refusal, await readJson(response));
   throw refused.success
     ? new RequestError(response.status, refused.output.reason, refused.output.text)
     : new RequestError(response.status, "noAnswer");
 }
 
-function post(path: string, body: unknown = {}): Promise<unknown> {
+async function readJson(response: Response): Promise<unknown> {
+  try {
+    const text = await response.text();
+    return text === "" ? undefined : (JSON.parse(text) as unknown);
+  } catch {
+    throw new RequestError(0, "noAnswer");
+  }
+}
+
+async function call(path: string, init: RequestInit = {}): Promise<unknown> {
+  return readJson(await send(path, init));
+}
+
+function posted(body: unknown): RequestInit {
   const headers = { "content-type": "application/json" };
-  return call(path, { method: "POST", headers, body: JSON.stringify(body) });
+  return { method: "POST", headers, body: JSON.stringify(body) };
+}
+
+function post(path: string, body: unknown = {}): Promise<unknown> {
+  return call(path, posted(body));
 }
 
 const one = (id: string): string => `packages/${encodeURIComponent(id)}`;
@@ -66,8 +78,9 @@ export async function readLanguage(): Promise<v.InferOutput<typeof language>> {
   return v.parse(language, await call("texts"));
 }
 
-export async function readMe(): Promise<Me> {
-  return v.parse(me, await call("me"));
+/** Who uses the page; null if somebody has to log in first. */
+export async function readMe(): Promise<Me | null> {
+  return v.parse(v.nullable(me), await call("me"));
 }
 
 export async function logIn(name: string, password: string): Promise<void> {
@@ -82,6 +95,7 @@ export async function logOut(): Promise<void> {
 export interface Filter extends Days {
   /** "" for all. */
   readonly device: string;
+  readonly work: string;
   readonly film: boolean;
   readonly onHold: boolean;
   readonly incomplete: boolean;
@@ -89,6 +103,7 @@ export interface Filter extends Days {
 
 export const noFilter: Filter = {
   device: "",
+  work: "",
   from: "",
   to: "",
   film: false,
@@ -97,8 +112,16 @@ export const noFilter: Filter = {
 };
 
 export async function searchPackages(text: string, filter: Filter, signal: AbortSignal): Promise<Found> {
-  const { device, film, onHold, incomplete } = filter;
-  const asked = { period: periodOf(text), device, during: periodOfDays(filter), film, onHold, incomplete };
+  const { device, work, film, onHold, incomplete } = filter;
+  const asked = {
+    period: periodOf(text),
+    device,
+    work,
+    during: periodOfDays(filter),
+    film,
+    onHold,
+    incomplete,
+  };
   const others = Object.entries(asked)
     .filter(([, value]) => value !== "" && value !== false)
     .map(([name, value]) => `&${name}=${encodeURIComponent(value)}`);
@@ -106,14 +129,39 @@ export async function searchPackages(text: string, filter: Filter, signal: Abort
   return v.parse(found, await call(path, { signal }));
 }
 
+/** A table of all packages that fit, as a file. */
+export interface Table {
+  readonly content: Blob;
+  readonly filename: string;
+  readonly count: number;
+  /** Whether there are more than one file can have. */
+  readonly more: boolean;
+}
+
+export async function askTable(text: string, filter: Filter): Promise<Table> {
+  const { device, work, film, onHold, incomplete } = filter;
+  const asked = { device, work, period: periodOfDays(filter), film, onHold, incomplete };
+  const response = await send("tables", posted({ text, period: periodOf(text), filter: asked }));
+  const content = await response.blob().catch(() => {
+    throw new RequestError(0, "noAnswer");
+  });
+  const filename = /filename="([^"]*)"/.exec(response.headers.get("content-disposition") ?? "")?.[1];
+  return {
+    content,
+    filename: filename ?? "packages.csv",
+    count: Number(response.headers.get("x-rows")),
+    more: response.headers.has("x-more"),
+  };
+}
+
 /** What fits the text, and is not where the packages are yet. */
 export async function listUndelivered(text: string, signal: AbortSignal): Promise<Undelivered> {
   return v.parse(undelivered, await call(`undelivered?text=${encodeURIComponent(text)}`, { signal }));
 }
 
-/** The names of the devices that packages have. */
-export async function listDevices(): Promise<readonly string[]> {
-  return v.parse(devices, await call("devices")).devices;
+/** The names of the devices that packages have, and the kinds of work. */
+export async function listChoices(): Promise<Choices> {
+  return v.parse(choices, await call("devices"));
 }
 
 export async function readPackage(id: string, signal: AbortSignal | null = null): Promise<Evidence> {
@@ -130,9 +178,14 @@ export async function changeHold({ packageId, hold }: Evidence, reason: string):
   return v.parse(evidence, await post(`${one(packageId)}/${what}`, { reason, heldAt }));
 }
 
-/** Asks for a ZIP of some packages; resolves with the address of its download. */
-export async function askExport(ids: readonly string[]): Promise<string> {
-  const { id } = v.parse(exported, await post("exports", { packages: ids }));
+/** Adds a number that was not known yet when the parcel was packed. */
+export async function addNumber(id: string, number: string): Promise<Evidence> {
+  return v.parse(evidence, await post(`${one(id)}/numbers`, { number }));
+}
+
+/** Asks for a ZIP of some packages, for a claim with a number if it is not blank; resolves with the address of its download. */
+export async function askExport(ids: readonly string[], claim: string): Promise<string> {
+  const { id } = v.parse(exported, await post("exports", { packages: ids, claim }));
   return `api/exports/${encodeURIComponent(id)}`;
 }
 

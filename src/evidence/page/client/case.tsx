@@ -1,7 +1,7 @@
 import type { VNode } from "preact";
 import { useCallback, useState } from "preact/hooks";
 
-import { ExportButton } from "./export-button.tsx";
+import { ExportButton } from "./downloads.tsx";
 import type { Shared } from "./shared.ts";
 
 /** As many as one export may have. */

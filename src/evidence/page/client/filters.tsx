@@ -2,7 +2,9 @@ import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 
 import { visibleText } from "../../../rules/visible-text.ts";
-import { listDevices, noFilter, type Filter } from "./api.ts";
+import { nameOfWork, works } from "../../../rules/works.ts";
+import { listChoices, noFilter, type Filter } from "./api.ts";
+import type { Choices } from "./shapes.ts";
 import type { Shared } from "./shared.ts";
 
 interface FiltersProps {
@@ -15,11 +17,11 @@ const flags = { film: "withVideo", onHold: "onHold", incomplete: "incomplete" } 
 
 /** What of the packages is shown. It is open while a filter is set, so that nobody misses what it hides. */
 export function Filters({ filter, onFilter, shared: { words, fail } }: FiltersProps): VNode {
-  const [devices, setDevices] = useState<readonly string[]>([]);
+  const [{ devices, works: own }, setChoices] = useState<Choices>({ devices: [], works: [] });
   const isSet = Object.values(filter).some((value) => value !== "" && value !== false);
   const [isOpen, setOpen] = useState(isSet);
   useEffect(() => {
-    listDevices().then(setDevices, fail);
+    listChoices().then(setChoices, fail);
   }, []);
   const change = (more: Partial<Filter>): void => onFilter({ ...filter, ...more });
   const day = (name: "from" | "to"): VNode => (
@@ -33,6 +35,30 @@ export function Filters({ filter, onFilter, shared: { words, fail } }: FiltersPr
       />
     </label>
   );
+  const choice = (
+    name: "device" | "work",
+    all: "allDevices" | "allWork",
+    options: readonly (readonly [value: string, text: string])[],
+  ): VNode => (
+    <label>
+      {words.say(name)}
+      <select
+        id={`filter-${name}`}
+        value={filter[name]}
+        onChange={({ currentTarget }) => change({ [name]: currentTarget.value })}
+      >
+        <option value="">{words.say(all)}</option>
+        {options.map(
+          ([value, text]) =>
+            value !== "" && (
+              <option key={value} value={value}>
+                {visibleText(text)}
+              </option>
+            ),
+        )}
+      </select>
+    </label>
+  );
   return (
     <details
       id="filters"
@@ -41,21 +67,19 @@ export function Filters({ filter, onFilter, shared: { words, fail } }: FiltersPr
     >
       <summary>{words.say("filters")}</summary>
       <div class="row">
-        <label>
-          {words.say("device")}
-          <select
-            id="filter-device"
-            value={filter.device}
-            onChange={({ currentTarget }) => change({ device: currentTarget.value })}
-          >
-            <option value="">{words.say("allDevices")}</option>
-            {devices.map((device) => (
-              <option key={device} value={device}>
-                {visibleText(device)}
-              </option>
-            ))}
-          </select>
-        </label>
+        {choice(
+          "device",
+          "allDevices",
+          [...new Set([...devices, filter.device])].map((device) => [device, device]),
+        )}
+        {choice(
+          "work",
+          "allWork",
+          [...new Set([...works, ...own, filter.work])].map((work) => [
+            work,
+            nameOfWork(work, (key) => words.say(key)),
+          ]),
+        )}
         {day("from")}
         {day("to")}
         {(["film", "onHold", "incomplete"] as const).map((name) => (

@@ -1,60 +1,60 @@
 import { render, type VNode } from "preact";
-import { useCallback, useEffect, useState } from "preact/hooks";
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 
 import { useNotice } from "../../../ui/notice.tsx";
 import { Viewer, type Media } from "../../../ui/viewer.tsx";
-import { logOut, noFilter, readLanguage, readMe, RequestError } from "./api.ts";
+import { useAddress } from "./address.ts";
+import { logOut, readLanguage, readMe, RequestError } from "./api.ts";
 import { useCase } from "./case.tsx";
 import { forgetSearches } from "./last-searches.ts";
-import { Login } from "./login.tsx";
+import { Login } from "./forms.tsx";
 import { PackageView } from "./package-view.tsx";
 import { Search } from "./search.tsx";
 import type { Me } from "./shapes.ts";
 import type { Shared } from "./shared.ts";
+import { useTries, Wait } from "./states.tsx";
 import { createWords, type Words } from "./words.ts";
-
-/** The package that the address names: `#package=<id>`. */
-function useChosenPackage(): string | null {
-  const read = (): string | null => new URLSearchParams(location.hash.slice(1)).get("package");
-  const [id, setId] = useState(read);
-  useEffect(() => {
-    const follow = (): void => setId(read());
-    addEventListener("hashchange", follow);
-    return () => removeEventListener("hashchange", follow);
-  }, []);
-  return id;
-}
 
 function Page({ words }: { readonly words: Words }): VNode {
   const [me, setMe] = useState<Me>();
   const [problem, setProblem] = useState<RequestError>();
-  const [text, setText] = useState("");
-  const [filter, setFilter] = useState(noFilter);
-  const [media, view] = useState<Media>();
+  const [hasEnded, setEnded] = useState(false);
+  /** How far the results were scrolled when one of them was opened. */
+  const scrolled = useRef(0);
+  const [media, setMedia] = useState<Media>();
+  const [album, setAlbum] = useState<readonly Media[]>([]);
+  const view = useCallback((shown: Media, all: readonly Media[]): void => {
+    setAlbum(all);
+    setMedia(shown);
+  }, []);
   const { notice, say } = useNotice();
   const chosen = useCase();
-  const id = useChosenPackage();
+  const { id, leave: leavePackage, sought, seek, keep, forget } = useAddress();
 
   const fail = useCallback((error: unknown): void => {
     if (!(error instanceof RequestError)) {
       throw error;
     }
     if (error.status === 401) {
+      setEnded(true);
       setMe(undefined);
       setProblem(error);
     } else {
       say(error.text ?? words.sayReason(error.reason));
     }
   }, []);
+  const [tries, failed] = useTries();
   const enter = useCallback(async (): Promise<void> => {
     try {
-      setMe(await readMe());
-      setProblem(undefined);
+      const found = await readMe();
+      setMe(found ?? undefined);
+      setProblem(found === null ? new RequestError(401, "logIn") : undefined);
     } catch (error) {
       setProblem(error instanceof RequestError ? error : new RequestError(0, "noAnswer"));
+      failed(error);
     }
   }, []);
-  useEffect(() => void enter(), []);
+  useEffect(() => void enter(), [tries]);
 
   async function leave(): Promise<void> {
     try {
@@ -63,8 +63,8 @@ function Page({ words }: { readonly words: Words }): VNode {
         forgetSearches(me.name);
       }
       setMe(undefined);
-      setText("");
-      setFilter(noFilter);
+      setEnded(false);
+      forget();
       chosen.empty();
       setProblem(new RequestError(401, "logIn"));
     } catch (error) {
@@ -93,7 +93,14 @@ function Page({ words }: { readonly words: Words }): VNode {
         )}
       </header>
       <main>
-        {shared === undefined && problem?.reason === "logIn" && <Login words={words} onDone={enter} />}
+        {shared === undefined && problem?.reason === "logIn" && (
+          <Login words={words} hasEnded={hasEnded} onDone={enter} />
+        )}
+        {shared === undefined && problem === undefined && (
+          <p role="status">
+            <Wait words={words} />
+          </p>
+        )}
         {shared === undefined && problem !== undefined && problem.reason !== "logIn" && (
           <p class="card" role="alert">
             {problem.text ?? words.sayReason(problem.reason)}
@@ -101,18 +108,33 @@ function Page({ words }: { readonly words: Words }): VNode {
         )}
         {shared !== undefined && id === null && (
           <Search
-            text={text}
-            onText={setText}
-            filter={filter}
-            onFilter={setFilter}
+            text={sought.text}
+            onText={(text) => seek({ text })}
+            filter={sought.filter}
+            onFilter={(filter) => seek({ filter })}
+            onAnswered={keep}
             chosen={chosen}
+            scrolled={scrolled}
             shared={shared}
           />
         )}
-        {shared !== undefined && id !== null && <PackageView key={id} id={id} shared={shared} />}
+        {shared !== undefined && id !== null && (
+          <PackageView key={id} id={id} onLeave={leavePackage} shared={shared} />
+        )}
       </main>
       {notice}
-      <Viewer media={media} close={words.say("close")} onClose={() => view(undefined)} />
+      <Viewer
+        media={media}
+        close={words.say("close")}
+        onClose={() => setMedia(undefined)}
+        album={{
+          media: album,
+          onMove: setMedia,
+          previous: words.say("previous"),
+          next: words.say("next"),
+          enlarge: words.say("enlarge"),
+        }}
+      />
     </>
   );
 }
@@ -128,4 +150,8 @@ async function start(): Promise<void> {
   }
 }
 
-void start();
+function begin(): void {
+  start().catch(() => setTimeout(begin, 3_000));
+}
+
+begin();

@@ -25,7 +25,12 @@ const latest = "9999-12-31T00:00:00.000Z";
  */
 export function periodOf(text: string): string {
   const now = new Date();
-  const dates = readLocalDates(text, new Intl.DateTimeFormat().resolvedOptions().locale) ?? text;
-  const period = timeBefore(now, text) === undefined ? readPeriod(dates, now) : undefined;
+  // The page shows times in its own language, which need not be that of the browser.
+  const locales = [new Intl.DateTimeFormat().resolvedOptions().locale, document.documentElement.lang];
+  const dates = [text, ...locales.map((locale) => readLocalDates(text, locale) ?? "")];
+  const period =
+    timeBefore(now, text) === undefined
+      ? dates.map((one) => readPeriod(one, now)).find((one) => one !== undefined)
+      : undefined;
   return period === undefined ? "" : `${period.from}/${period.to}`;
 }

@@ -1,16 +1,17 @@
 import type { VNode } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
-import { instantOf } from "../../../rules/instants.ts";
+import { instantOf, isUnset } from "../../../rules/instants.ts";
 import { visibleText } from "../../../rules/visible-text.ts";
 import { fileAddress, listUndelivered, RequestError, searchPackages, type Filter } from "./api.ts";
 import { CaseBar, type Case } from "./case.tsx";
 import { Filters } from "./filters.tsx";
 import { forgetSearches, lastSearches, rememberSearch } from "./last-searches.ts";
-import { Marks } from "./marks.tsx";
+import { TableButton } from "./downloads.tsx";
 import type { Evidence, Found, Undelivered } from "./shapes.ts";
 import type { Shared } from "./shared.ts";
-import { isNotSet, nameOf, sizeOf, type TextKey, type Words } from "./words.ts";
+import { useTries, Wait, Marks } from "./states.tsx";
+import { nameOf, sizeOf, type TextKey, type Words } from "./words.ts";
 
 interface ResultProps {
   readonly one: Evidence;
@@ -28,7 +29,7 @@ function Result({ one, chosen, onOpen, shared }: ResultProps): VNode {
     `${words.say(name)}: ${words.time(at)}`;
   // A day finds what was archived on it.
   const isMeasuredThen =
-    measuredAt !== null && !isNotSet(measuredAt) && dayOf(measuredAt) === dayOf(archivedAt ?? "");
+    measuredAt !== null && !isUnset(measuredAt) && dayOf(measuredAt) === dayOf(archivedAt ?? "");
   const facts = [
     one.device === null ? null : visibleText(one.device),
     measuredAt === null ? null : time("measuredAt", measuredAt),
@@ -47,7 +48,15 @@ function Result({ one, chosen, onOpen, shared }: ResultProps): VNode {
       <a class="result" href={`#package=${encodeURIComponent(one.packageId)}`} onClick={onOpen}>
         <span class="picture">
           {hasPicture && (
-            <img src={fileAddress(one.packageId, "picture")} alt="" loading="lazy" width="112" height="84" />
+            <img
+              src={fileAddress(one.packageId, "picture")}
+              alt=""
+              loading="lazy"
+              width="112"
+              height="84"
+              // A picture that cannot be shown is said on the page of its package.
+              onError={({ currentTarget }) => (currentTarget.hidden = true)}
+            />
           )}
         </span>
         <span class="about">
@@ -81,6 +90,7 @@ interface Results {
 /** The packages that fit the text and the filter or, while the answer is awaited, those of the search before. */
 function useResults(text: string, filter: Filter, { words, fail }: Shared): Results | undefined {
   const [results, setResults] = useState<Results>();
+  const [tries, failed] = useTries();
   useEffect(() => {
     const typing = new AbortController();
     const end = (result: Omit<Results, "text" | "filter">): void => {
@@ -93,6 +103,9 @@ function useResults(text: string, filter: Filter, { words, fail }: Shared): Resu
       (error: unknown) => {
         if (error instanceof RequestError && error.status !== 401) {
           end({ problem: error.text ?? words.sayReason(error.reason) });
+          if (!typing.signal.aborted) {
+            failed(error);
+          }
         } else if (!typing.signal.aborted) {
           end({});
           fail(error);
@@ -100,7 +113,7 @@ function useResults(text: string, filter: Filter, { words, fail }: Shared): Resu
       },
     );
     return () => typing.abort();
-  }, [text, filter]);
+  }, [text, filter, tries]);
   return results;
 }
 
@@ -130,18 +143,24 @@ function NotDelivered({ text, words }: { readonly text: string; readonly words: 
     listUndelivered(text, typing.signal).then(setFound, () => undefined);
     return () => typing.abort();
   }, [text]);
-  if (found === undefined || found.count === 0) {
-    return null;
-  }
-  const names = found.packages.map(({ transactionReference, transactionId, acceptedAtUtc }) => {
-    const name = visibleText(transactionReference ?? transactionId ?? "–");
-    return `${name} (${words.time(acceptedAtUtc)})`;
-  });
-  return (
-    <p id="undelivered">
-      {words.say("undelivered", { count: found.count })} {names.join(", ")}
-      {names.length < found.count && ", …"}
-    </p>
+  const list = (id: "pinned" | "undelivered", { packages, count }: Undelivered["pinned"]): VNode | null => {
+    const names = packages.map(({ transactionReference, transactionId, acceptedAtUtc, computer }) => {
+      const name = visibleText(transactionReference ?? transactionId ?? "–");
+      const facts = [words.time(acceptedAtUtc), ...(computer === null ? [] : [visibleText(computer)])];
+      return `${name} (${facts.join(", ")})`;
+    });
+    return count === 0 ? null : (
+      <p id={id}>
+        {words.say(id, { count })} {names.join(", ")}
+        {names.length < count && ", …"}
+      </p>
+    );
+  };
+  return found === undefined ? null : (
+    <>
+      {list("undelivered", found)}
+      {list("pinned", found.pinned)}
+    </>
   );
 }
 
@@ -171,7 +190,10 @@ interface SearchProps {
   readonly onText: (text: string) => void;
   readonly filter: Filter;
   readonly onFilter: (filter: Filter) => void;
+  readonly onAnswered: () => void;
   readonly chosen: Case;
+  /** How far the page was scrolled when a result was opened. */
+  readonly scrolled: { current: number };
   readonly shared: Shared;
 }
 
@@ -179,7 +201,7 @@ interface SearchProps {
 type Entering = "choose" | "open";
 
 /** Whether a key writes a character, and is no shortcut. A space also ticks a check box and presses a button. */
-function isCharacter(event: KeyboardEvent): boolean {
+export function isCharacter(event: KeyboardEvent): boolean {
   const isShortcut = (event.ctrlKey || event.altKey || event.metaKey) && !event.getModifierState("AltGraph");
   return event.key.length === 1 && event.key !== " " && !isShortcut;
 }
@@ -192,17 +214,29 @@ const groupSeparator = "\u001d";
  * as after a scan of a label. Results of an earlier text are shown, but cannot be opened. What is typed next replaces the text:
  * a scanner does not empty the field.
  */
-export function Search({ text, onText, filter, onFilter, chosen, shared }: SearchProps): VNode {
+export function Search(props: SearchProps): VNode {
+  const { text, onText, filter, onFilter, onAnswered, chosen, scrolled, shared } = props;
   const { words, me } = shared;
   const field = useRef<HTMLInputElement>(null);
   const list = useRef<HTMLOListElement>(null);
   const results = useResults(text, filter, shared);
   const found = results?.found?.packages;
   const isPending = results?.text !== text || results.filter !== filter;
+  const said =
+    found === undefined
+      ? results?.problem
+      : words.say(countKey(results?.text ?? "", found.length, results?.found?.more), { count: found.length });
   const [last, setLast] = useState(() => lastSearches(me.name));
   const waiting = useRef<Entering | undefined>(undefined);
   useLayoutEffect(beginText, []);
   useLayoutEffect(() => {
+    if (!isPending) {
+      onAnswered();
+    }
+    if (!isPending && scrolled.current > 0) {
+      scrollTo(0, scrolled.current);
+      scrolled.current = 0;
+    }
     if (!isPending && waiting.current !== undefined) {
       enterResults(waiting.current);
     }
@@ -275,6 +309,7 @@ export function Search({ text, onText, filter, onFilter, chosen, shared }: Searc
     field.current?.focus();
   }
   function remember(): void {
+    scrolled.current = scrollY;
     if (text.trim() !== "") {
       rememberSearch(me.name, text.trim());
     }
@@ -306,11 +341,7 @@ export function Search({ text, onText, filter, onFilter, chosen, shared }: Searc
       <p class="hint">{words.say("searchHint", { day: words.day(new Date()) })}</p>
       <Filters filter={filter} onFilter={onFilter} shared={shared} />
       <p class="hint" id="result-count" role="status">
-        {found === undefined
-          ? results?.problem
-          : words.say(countKey(results?.text ?? "", found.length, results?.found?.more), {
-              count: found.length,
-            })}
+        {isPending ? <Wait words={words}>{said}</Wait> : said}
       </p>
       <NotDelivered text={text} words={words} />
       {results?.found?.onlyBeginnings === true && (
@@ -341,6 +372,7 @@ export function Search({ text, onText, filter, onFilter, chosen, shared }: Searc
           {words.say("listNotVerified")} {words.say("timeZone", { zone: zoneOf(words) })}
         </p>
       )}
+      {found !== undefined && found.length > 0 && <TableButton text={text} filter={filter} shared={shared} />}
       {chosen.ids.size > 0 && <CaseBar chosen={chosen} shared={shared} />}
       <ol ref={list} id="results" aria-busy={isPending} inert={isPending}>
         {(found ?? []).map((one) => (

@@ -21,6 +21,10 @@ const file = v.object({
 });
 export type PackageFile = v.InferOutput<typeof file>;
 
+const timesInDoubt = v.array(
+  v.object({ first: v.string(), firstAt: v.string(), second: v.string(), secondAt: v.string() }),
+);
+
 export const evidence = v.object({
   packageId: v.string(),
   location: v.string(),
@@ -31,11 +35,16 @@ export const evidence = v.object({
   customReference3: text,
   barcodeReference: text,
   scan: text,
+  numbers: v.array(v.object({ number: v.string(), addedAtUtc: v.string(), person: text })),
   device: text,
+  operator: text,
+  work: text,
+  note: text,
   deviceSerialNumber: text,
   deviceCertificate: text,
   measuredAtUtc: text,
   archivedAtUtc: text,
+  timesInDoubt,
   length: number,
   width: number,
   height: number,
@@ -43,6 +52,7 @@ export const evidence = v.object({
   weight: number,
   weightUnitOfMeasure: text,
   legalForTrade: v.nullable(v.boolean()),
+  billable: v.nullable(v.object({ weight: v.number(), unit: v.string() })),
   complete: v.boolean(),
   missing: v.array(v.string()),
   supplements: text,
@@ -63,16 +73,20 @@ export const found = v.object({
 });
 export type Found = v.InferOutput<typeof found>;
 
-export const undelivered = v.object({
-  packages: v.array(v.object({ transactionReference: text, transactionId: text, acceptedAtUtc: v.string() })),
+const undeliveredOf = v.object({
+  packages: v.array(
+    v.object({ transactionReference: text, transactionId: text, acceptedAtUtc: v.string(), computer: text }),
+  ),
   count: v.number(),
 });
+export const undelivered = v.object({ ...undeliveredOf.entries, pinned: undeliveredOf });
 export type Undelivered = v.InferOutput<typeof undelivered>;
 
 export const verification = v.object({
   verdict: v.string(),
   findings: v.array(v.object({ kind: v.string(), path: v.string(), problem: v.string() })),
   findingCount: v.number(),
+  timesInDoubt,
   verifiedAtUtc: v.string(),
   /** As in the package. */
   damage: text,
@@ -82,7 +96,8 @@ export const verification = v.object({
 });
 export type Verification = v.InferOutput<typeof verification>;
 
-export const devices = v.object({ devices: v.array(v.string()) });
+export const choices = v.object({ devices: v.array(v.string()), works: v.array(v.string()) });
+export type Choices = v.InferOutput<typeof choices>;
 
 export const exported = v.object({ id: v.string() });
 

@@ -7,7 +7,8 @@ export interface Shared {
   readonly words: Words;
   readonly me: Me;
   readonly say: (text: string) => void;
-  readonly view: (media: Media) => void;
+  /** Shows a picture, with the others to look through. */
+  readonly view: (media: Media, album: readonly Media[]) => void;
   /** Says why a request has failed; shows the login if the session has ended. */
   readonly fail: (error: unknown) => void;
 }

@@ -1,4 +1,4 @@
-import { instantOf } from "../../../rules/instants.ts";
+import { instantOf, isUnset } from "../../../rules/instants.ts";
 import { visibleText } from "../../../rules/visible-text.ts";
 import type english from "./texts/en-US.json";
 import type { Evidence } from "./shapes.ts";
@@ -12,6 +12,8 @@ export interface Words {
   /** The text for a reason of the server; one that is newer than this page is shown as it is. */
   sayReason(reason: string): string;
   /** What a verification has found; `problem` is English, for a kind that is newer than this page. */
+  /** What a time of a package is of. */
+  sayWhich(time: string): string;
   sayFinding(finding: { readonly kind: string; readonly problem: string }): string;
   time(iso: string): string;
   /** In numbers, as the search field reads it. */
@@ -24,15 +26,16 @@ export function createWords(lang: string, texts: Readonly<Record<string, string>
   const days = new Intl.DateTimeFormat(undefined, { calendar: "gregory" });
   const say: Words["say"] = (key, values = {}) =>
     (texts[key] ?? key).replace(/__(\w+?)__/g, (mark, name: string) =>
-      visibleText(String(values[name] ?? mark)),
+      isolated(visibleText(String(values[name] ?? mark))),
     );
   return {
     lang,
     say,
+    sayWhich: (time) => texts[`time.${time}`] ?? time,
     sayFinding: ({ kind, problem }) => texts[`finding.${kind}`] ?? problem,
     sayReason: (reason) => texts[`reason.${reason}`] ?? reason,
     time(iso) {
-      if (isNotSet(iso)) {
+      if (isUnset(iso)) {
         return say("notSet");
       }
       const at = instantOf(iso);
@@ -52,9 +55,9 @@ export function createWords(lang: string, texts: Readonly<Record<string, string>
   };
 }
 
-/** Whether a time is the one that a device sends whose clock was never set. */
-export function isNotSet(iso: string): boolean {
-  return iso.startsWith("0001-01-01");
+/** A name from right to left, such as a Hebrew one, would take a number behind it, such as a date, to its other side. */
+function isolated(text: string): string {
+  return /[\p{Script=Hebrew}\p{Script=Arabic}]/u.test(text) ? `\u2068${text}\u2069` : text;
 }
 
 /** What people call a package: its reference or, without one, an ID. */
@@ -70,9 +73,21 @@ export function nameOf(one: Evidence): string {
   );
 }
 
+function numbersOf(lang: string): Intl.NumberFormat {
+  return new Intl.NumberFormat(lang, { maximumFractionDigits: 3, useGrouping: false });
+}
+
+/** `1.27 kg` */
+export function weightOf(
+  { weight, unit }: { readonly weight: number; readonly unit: string },
+  { lang }: Pick<Words, "lang">,
+): string {
+  return `${numbersOf(lang).format(weight)} ${unit}`.trim();
+}
+
 /** `33.5 × 21 × 12.5 cm, 1.27 kg`; "" if nothing was measured. */
 export function sizeOf(one: Evidence, { lang }: Words): string {
-  const number = new Intl.NumberFormat(lang, { maximumFractionDigits: 3, useGrouping: false });
+  const number = numbersOf(lang);
   const { length, width, height, weight } = one;
   const parts: string[] = [];
   if (length !== null && width !== null && height !== null) {
@@ -80,7 +95,7 @@ export function sizeOf(one: Evidence, { lang }: Words): string {
     parts.push(`${sizes} ${one.dimsUnitOfMeasure ?? ""}`.trim());
   }
   if (weight !== null) {
-    parts.push(`${number.format(weight)} ${one.weightUnitOfMeasure ?? ""}`.trim());
+    parts.push(weightOf({ weight, unit: one.weightUnitOfMeasure ?? "" }, { lang }));
   }
   return parts.join(", ");
 }
