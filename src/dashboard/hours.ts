@@ -5,6 +5,18 @@ export interface HourCount {
   readonly count: number;
 }
 
+/** A time as every page writes it: 17:52, with the day if that is not the day of `now`. */
+export function timeOf(at: number, now: number, language: string): string {
+  const date = new Date(at);
+  const isToday = date.toDateString() === new Date(now).toDateString();
+  return date.toLocaleString(language, {
+    ...(isToday ? {} : { day: "numeric", month: "short", year: "numeric" }),
+    hour: "2-digit",
+    minute: "2-digit",
+    hourCycle: "h23",
+  });
+}
+
 /** Rows of a chart in the order of time, from counts of hours in UTC. A chart knows an hour by its name: no two have the same. */
 export function rowsByHour(counts: readonly HourCount[], language: string): HourCount[] {
   const named = counts

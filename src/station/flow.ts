@@ -22,6 +22,11 @@ const tab = {
     { name: "LANGUAGE", value: "en", type: "str" },
     { name: "SIGN_IN", value: "true", type: "bool" },
     { name: "BADGE", value: "^OP-(.+)$", type: "str" },
+    { name: "BADGE_EXAMPLE", value: "OP-ANNA", type: "str" },
+    { name: "ASK_IF_PACKED", value: "true", type: "bool" },
+    { name: "ASK", value: "", type: "str" },
+    { name: "ASK_WITHIN", value: "3", type: "num" },
+    { name: "READ_ALOUD", value: "false", type: "bool" },
     { name: "IGNORE_REPEATS", value: "1.5", type: "num" },
     { name: "FORGOTTEN_AFTER", value: "900", type: "num" },
     { name: "ANSWER_WITHIN", value: "70", type: "num" },
@@ -36,14 +41,24 @@ const commands = ["Start or discard the video", "Measure the parcel"] as const;
 /** How many links lead to a place where a wire would run across the canvas. */
 const links = {
   "To the screens": 1,
-  "To the station": 7,
+  "To the station": 10,
   "To what follows": 1,
   "To the evidence": 1,
+  "To the archive": 1,
+  "To your system": 1,
+  "To the labels": 1,
+  "To the pictures": 1,
 } as const;
 
-const notFound = [
-  { t: "set", p: "statusCode", pt: "msg", to: "404", tot: "num" },
-  { t: "set", p: "payload", pt: "msg", to: "", tot: "str" },
+/** What the example knows of some parcels, in place of a system that knows all of them. */
+const orders = {
+  "ORDER-4711": { note: "A gift: no invoice in the box", color: "gold" },
+  "ORDER-4713": { stop: "cancelled and refunded: do not pack" },
+};
+const lookUp = [
+  { t: "set", p: "orders", pt: "msg", to: JSON.stringify(orders, null, 2), tot: "json" },
+  { t: "set", p: "payload", pt: "msg", to: "$lookup(orders, transactionReference)", tot: "jsonata" },
+  { t: "delete", p: "orders", pt: "msg" },
 ];
 
 const forArchive = [
@@ -86,7 +101,7 @@ function packing() {
     flow.topicNode("Their state", [300, 400], "status", "Station"),
     flow.functionNode(
       "Station",
-      [500, 300],
+      [500, 270],
       "station.ts",
       {
         initialize: flow.code("station-start.ts"),
@@ -98,18 +113,26 @@ function packing() {
       ["Parcel is done"],
       ["Parcels and failures"],
       ["To the evidence 1"],
+      ["To the archive 1"],
+      ["To your system 1"],
+      ["To the labels 1"],
+      ["To the pictures 1"],
     ),
-    flow.linkOut("To the screens", 1, [655, 220]),
-    flow.node("dimensioner-video-control", commands[0], [820, 260], properties.video, ["To the station 2"]),
-    flow.node("dimensioner-measure", commands[1], [800, 330], properties.measure, [
+    flow.linkOut("To the screens", 1, [655, 200]),
+    flow.node("dimensioner-video-control", commands[0], [820, 222], properties.video, ["To the station 2"]),
+    flow.node("dimensioner-measure", commands[1], [800, 278], properties.measure, [
       "To the station 2",
       "To what follows 1",
     ]),
-    flow.node("debug", "Parcel is done", [780, 400], properties.done),
-    flow.node("ui-chart", "Parcels and failures", [800, 470], chart, []),
-    flow.linkOut("To the evidence", 1, [655, 500]),
-    flow.linkOut("To the station", 2, [1035, 260]),
-    flow.linkOut("To what follows", 1, [1035, 350]),
+    flow.node("debug", "Parcel is done", [780, 335], properties.done),
+    flow.node("ui-chart", "Parcels and failures", [832, 391], chart, []),
+    flow.linkOut("To the evidence", 1, [655, 384]),
+    flow.linkOut("To the archive", 1, [655, 415]),
+    flow.linkOut("To your system", 1, [655, 446]),
+    flow.linkOut("To the labels", 1, [655, 477]),
+    flow.linkOut("To the pictures", 1, [655, 508]),
+    flow.linkOut("To the station", 2, [1035, 222]),
+    flow.linkOut("To what follows", 1, [1035, 300]),
   ];
 }
 
@@ -117,12 +140,14 @@ function packing() {
 function following() {
   return [
     linkIn("To what follows", [55, 580], ["Fetch the picture", "Billable weight"]),
+    linkIn("To the pictures", [55, 480], ["Read the picture"]),
+    flow.node("file in", "Read the picture", [230, 480], properties.file, ["Keep the picture"]),
     linkIn("To the evidence", [55, 720], ["Billable weight"]),
     flow.node("dimensioner-fetch-image", "Fetch the picture", [230, 540], properties.image, [
       "Keep the picture",
     ]),
     flow.functionNode("Keep the picture", [460, 540], "pictures.ts", {}, ["A picture"]),
-    flow.catchNode("No picture", [440, 600], ["Fetch the picture"], "A picture"),
+    flow.catchNode("No picture", [440, 600], ["Fetch the picture", "Read the picture"], "A picture"),
     flow.topicNode("A picture", [660, 540], "picture", "To the station 3"),
     flow.linkOut("To the station", 3, [815, 540]),
     flow.node("dimensioner-billable-weight", "Billable weight", [220, 680], properties.billing, [
@@ -158,21 +183,37 @@ function following() {
   ];
 }
 
-/** What the page shows by HTTP: pictures, and the files of the evidence. */
+/** What is asked before a parcel is begun, and what is added to its evidence later. */
+function asked() {
+  const [archive, system, labels] = ["Was it packed?", "Your system", "Add the label"] as const;
+  return [
+    linkIn("To the archive", [55, 1000], [archive]),
+    flow.node("dimensioner-evidence", archive, [240, 1000], properties.find, ["The archive says"]),
+    flow.catchNode("The archive is away", [250, 1060], [archive], "The archive says"),
+    flow.topicNode("The archive says", [480, 1000], "packed", "To the station 8"),
+    flow.linkOut("To the station", 8, [635, 1000]),
+    linkIn("To your system", [55, 1120], [system]),
+    flow.node("link call", system, [230, 1120], properties.call, ["Your system says"]),
+    flow.catchNode("Your system is away", [250, 1180], [system], "Your system says"),
+    flow.topicNode("Your system says", [480, 1120], "said", "To the station 9"),
+    flow.linkOut("To the station", 9, [635, 1120]),
+    flow.node("link in", "Your orders", [750, 1120], { links: [] }, ["A table of orders"]),
+    flow.setNode("A table of orders", [890, 1120], lookUp, "The answer"),
+    flow.node("link out", "The answer", [1035, 1120], { mode: "return", links: [] }),
+    linkIn("To the labels", [55, 1240], [labels]),
+    flow.node("dimensioner-evidence", labels, [230, 1240], properties.name, ["A label"]),
+    flow.catchNode("Not added", [220, 1300], [labels], "A label"),
+    flow.topicNode("A label", [450, 1240], "named", "To the station 10"),
+    flow.linkOut("To the station", 10, [635, 1240]),
+  ];
+}
+
+/** The pictures that the page shows, by HTTP. */
 function served() {
-  const evidence = "Answer with the evidence";
-  const response = { statusCode: "", headers: {} };
   return [
     httpIn("A picture by its ID", 920, "/station/picture/:id", "Answer with the picture"),
     flow.functionNode("Answer with the picture", [410, 920], "picture-answer.ts", {}, ["Picture"]),
-    flow.node("http response", "Picture", [640, 920], response),
-    httpIn("Evidence of a parcel", 980, "/station/evidence/:id", evidence),
-    httpIn("File of the evidence", 1040, "/station/evidence/:id/:file", evidence),
-    flow.functionNode(evidence, [410, 1010], "evidence-answer.ts", {}, ["Evidence"], ["Read the file"]),
-    flow.node("file in", "Read the file", [650, 1040], properties.file, ["Evidence"]),
-    flow.catchNode("The file is gone", [650, 1100], ["Read the file"], "Not found"),
-    flow.setNode("Not found", [820, 1100], notFound, "Evidence"),
-    flow.node("http response", "Evidence", [1000, 1000], response),
+    flow.node("http response", "Picture", [640, 920], { statusCode: "", headers: {} }),
   ];
 }
 
@@ -192,4 +233,5 @@ export const packingStation = [
   ...packing(),
   ...following(),
   ...served(),
+  ...asked(),
 ];

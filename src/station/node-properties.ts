@@ -23,16 +23,14 @@ const command: Properties = {
 export const video = { ...command, action: "msg" };
 
 /**
- * It names the second device, so that the Status node hears of both. The cloud's record of a measurement brings the ID of
- * the command back.
+ * It names the second device, so that the Status node hears of both. The tag is the ID of the command, which the cloud's record of its
+ * measurement brings back.
  */
 export const measure = {
   ...command,
   device: shared.earlier,
   failures: "catch",
   tag: "customReference1",
-  customReference2: "job",
-  customReference2Type: "msg",
 };
 
 export const archive = {
@@ -63,7 +61,7 @@ export const scan = {
   pattern: "",
   symbologies: "gs1,digitalLink,ean,other",
   invalid: "error",
-  controls: "STATION_CANCEL, STATION_AGAIN, STATION_CONFIRM",
+  controls: "STATION_CANCEL, STATION_AGAIN, STATION_CONFIRM, STATION_LABEL",
   noReads: usualNoReads,
   dedupe: "0",
   framing: "message",
@@ -97,6 +95,7 @@ export const webhook = {
   deviceClientId: "",
   dedupe: "3600",
   queueLimit: "1000",
+  credentials: { secret: "simulator" },
 };
 
 /** Its list is of no interest here: only whether the cloud answers. */
@@ -122,6 +121,33 @@ export const image = {
   ifExists: "rename",
   preview: false,
 };
+
+const evidence = {
+  version: 1,
+  store: shared.store,
+  value: "payload",
+  valueType: "msg",
+  emit: "array",
+};
+
+/** Which packages a parcel has already. */
+export const find = { ...evidence, action: "find", by: "reference", limit: "20" };
+
+/** Adds the number of a label that was bought after measuring. */
+export const name = {
+  ...evidence,
+  action: "name",
+  by: "packageId",
+  numbers: "numbers",
+  numbersType: "msg",
+  reason: "reason",
+  reasonType: "msg",
+  person: "person",
+  personType: "msg",
+};
+
+/** The flow that ASK names: what it does not answer in so many seconds is given up, but the station does not wait so long. */
+export const call = { links: [], linkType: "dynamic", timeout: "30" };
 
 export const done = {
   active: true,

@@ -1,7 +1,7 @@
 import { fill, type CaughtError } from "../dashboard/function-node.ts";
 import type { ArchivedPackage, BillableWeight, TransactionRecord } from "../model/shapes.ts";
-import { leaveInDoubt, say } from "./notices.ts";
-import { count, entryOf, finish, keep, placeOf, type Run } from "./state.ts";
+import { leaveInDoubt, reasonOf, say } from "./notices.ts";
+import { about, count, entryOf, factsOf, finish, keep, placeOf, type Run } from "./state.ts";
 import type {
   Billed,
   BusyPhase,
@@ -19,7 +19,7 @@ import type {
 // What the nodes report: commands that went through or failed, and what follows a measurement.
 
 /** The outcome of a command that failed, in words that say what to do next. */
-export function failed(run: Run, station: Station, did: BusyPhase, error: CaughtError): void {
+export function failed(run: Run, station: Station, did: BusyPhase, error: CaughtError, reason = ""): void {
   const { t } = run;
   const { parcel } = station;
   if (parcel === null) {
@@ -29,23 +29,23 @@ export function failed(run: Run, station: Station, did: BusyPhase, error: Caught
   count(run, station, "failures");
   if (outcome === "unknown") {
     leaveInDoubt(station, parcel, did);
-    say(run, station, "error", fill(t[`unknown_${did}`], parcel), error.message);
+    say(run, station, "error", fill(t[`unknown_${did}`], parcel), { detail: error.message });
     settle(run, station);
     return;
   }
   station.job = null;
   if (outcome === "failed") {
-    notMeasurable(run, station, parcel, error.message);
+    notMeasurable(run, station, parcel, reason, error.message);
     return;
   }
-  say(run, station, "error", fill(t[`nothing_${did}`], parcel), error.message);
+  say(run, station, "error", fill(t[`nothing_${did}`], parcel), reasonOf(t, error));
   goBack(station, parcel, did);
 }
 
 /** The device has tried, which has ended the recording: it keeps the video for the next measurement that succeeds. */
-function notMeasurable(run: Run, station: Station, parcel: Parcel, detail: string): void {
+function notMeasurable(run: Run, station: Station, parcel: Parcel, reason: string, detail = reason): void {
   parcel.recorded = parcel.video && !parcel.result;
-  say(run, station, "error", fill(run.t.failed, parcel), detail);
+  say(run, station, "error", fill(run.t.failed, parcel), { reason, detail });
   goBack(station, parcel, "measuring");
 }
 
@@ -79,7 +79,7 @@ export function filmed(run: Run, station: Station, msg: CommandDone): void {
       run,
       station,
       forgotten ? "error" : "info",
-      fill(forgotten ? run.t.forgotten : run.t.cancelled, parcel),
+      fill(forgotten ? run.t.forgotten : run.t.cancelledRecording, parcel),
     );
   }
 }
@@ -123,8 +123,9 @@ function addPackage(parcel: Parcel, message: MeasuredMessage, summary: string | 
     evidence: "waiting",
     message,
     isCutOff: false,
-    location: "",
-    files: [],
+    packageId: "",
+    link: "",
+    labels: 0,
     holds: null,
   });
   parcel.packages.sort((one, other) => one.sentAt - other.sentAt);
@@ -169,22 +170,37 @@ export function followed(run: Run, station: Station, msg: Followed): void {
   if (msg.topic === "picture") {
     parcel.picture = isShown && !msg.error ? (msg.picture ?? "") : parcel.picture;
   } else if (msg.topic === "billed") {
-    parcel.billable = isShown ? billed(msg) : parcel.billable;
+    parcel.billable = isShown ? billed(run, msg) : parcel.billable;
+    if (msg.error) {
+      const text = `${run.t.notBillable}: ${parcel.reference}`;
+      station.problem = { text, detail: msg.error.message, at: run.now };
+    }
   } else if (msg.topic === "late") {
     one.evidence = one.evidence === "saved" ? "saved" : "late";
+  } else if (msg.topic === "named") {
+    named(run, station, parcel, msg);
   } else if (msg.error) {
     Object.assign(one, { evidence: "failed", message: null });
-    say(run, station, "error", fill(run.t.notArchived, parcel), msg.error.message);
+    say(run, station, "error", fill(run.t.notArchived, parcel), { detail: msg.error.message });
   } else {
     const picture = archived(one, msg.payload);
     // A measurement of which only the cloud has told has no picture from the device.
-    parcel.picture = parcel.picture || (isShown ? picture : "");
+    if (picture !== undefined && parcel.picture === "" && isShown) {
+      const { path: filename, contentType } = picture;
+      const of = about(run, station, one.id, parcel.id);
+      run.out.picture.push({ ...of, filename, contentType: contentType ?? "application/octet-stream" });
+    }
+    sendLabels(run, station, parcel);
   }
 }
 
-function billed({ error, billable }: { error?: CaughtError; billable?: BillableWeight }): Billed | null {
+function billed(
+  { t }: Run,
+  { error, billable }: { error?: CaughtError; billable?: BillableWeight },
+): Billed | null {
   if (error) {
-    return { problem: error.message };
+    const reason = error.code === "ERR_NOT_BILLABLE" ? t.whyNotBillable : t.whySupervisor;
+    return { problem: error.message, reason };
   }
   if (billable === undefined) {
     return null;
@@ -194,28 +210,60 @@ function billed({ error, billable }: { error?: CaughtError; billable?: BillableW
   return { weight, unit, basis, over: thresholds.length === 0 ? null : over !== false, names };
 }
 
-/** Keeps what a package has, and returns the address of the picture to show of it. */
-function archived(one: EvidenceOf, { location, files, complete }: ArchivedPackage): string {
-  Object.assign(one, { evidence: complete ? "saved" : "incomplete", location, message: null });
-  one.files = files.map(({ path, contentType, bytes, sha256 }) => ({
-    path,
-    contentType: contentType ?? "application/octet-stream",
-    bytes,
-    sha256,
-  }));
-  const are = (kind: string) => one.files.filter(({ contentType }) => contentType.startsWith(`${kind}/`));
-  one.holds = { pictures: are("image").length, videos: are("video").length };
-  const shown = files.find(({ description }) => /annotated/i.test(description ?? "")) ?? are("image")[0];
-  const index = one.files.findIndex(({ path }) => path === shown?.path);
-  return index < 0 ? "" : `evidence/${one.id}/${index}`;
+/** Keeps what a package has, and returns the file of the picture to show of it. */
+function archived(one: EvidenceOf, payload: ArchivedPackage): ArchivedPackage["files"][number] | undefined {
+  const { packageId, link, files, complete } = payload;
+  Object.assign(one, {
+    evidence: complete ? "saved" : "incomplete",
+    message: null,
+    packageId,
+    link: link ?? "",
+  });
+  const are = (kind: string) =>
+    files.filter(({ contentType }) => contentType?.startsWith(`${kind}/`) === true);
+  const pictures = are("image");
+  one.holds = { pictures: pictures.length, videos: are("video").length };
+  return pictures.find(({ description }) => /annotated/i.test(description ?? "")) ?? pictures[0];
+}
+
+/** Adds the labels of a parcel to each of its packages that is saved and does not have them. */
+export function sendLabels(run: Run, station: Station, parcel: Parcel): void {
+  for (const one of parcel.packages) {
+    const labels = one.packageId === "" ? [] : parcel.labels.slice(one.labels);
+    one.labels += labels.length;
+    // Whoever is signed in by now may be somebody else.
+    for (const who of new Set(labels.map(({ person }) => person))) {
+      const numbers = labels.filter(({ person }) => person === who).map(({ number }) => number);
+      const of = about(run, station, one.id, parcel.id);
+      run.out.name.push({ ...of, payload: one.packageId, numbers, ...(who === "" ? {} : { person: who }) });
+    }
+  }
+}
+
+function named(
+  run: Run,
+  station: Station,
+  parcel: Parcel,
+  { error, numbers }: Extract<Followed, { readonly topic: "named" }>,
+): void {
+  const values = { number: numbers.join(", "), reference: parcel.reference };
+  if (error === undefined) {
+    say(run, station, "good", fill(run.t.labelAdded, values));
+    return;
+  }
+  parcel.labels = parcel.labels.filter(({ number }) => !numbers.includes(number));
+  parcel.packages.forEach((one) => {
+    one.labels = Math.min(one.labels, parcel.labels.length);
+  });
+  say(run, station, "error", fill(run.t.labelNotAdded, values), reasonOf(run.t, error));
 }
 
 // Measurements of which nobody knows whether they were made, and what a deploy has cut off. A device cannot be asked what it
-// has done, but the cloud reports each measurement, with the ID of its command in customReference2.
+// has done, but the cloud reports each measurement, with the ID of its command as the tag.
 
 /** The record of a measurement may come before its answer, or when the answer did not come. */
 export function reported(run: Run, record: TransactionRecord): void {
-  const job = record.customReference2;
+  const job = record.customReference1;
   for (const station of Object.values(run.stations)) {
     const doubt = station.doubts.find((one) => one.job === job);
     if (doubt !== undefined) {
@@ -234,7 +282,8 @@ export function settle(run: Run, station: Station): void {
   known.forEach((doubt) => learn(run, station, doubt));
 }
 
-function learn(run: Run, station: Station, { job, sentAt, id, reference, record }: Doubt): void {
+function learn(run: Run, station: Station, doubt: Doubt): void {
+  const { job, sentAt, id, reference, record } = doubt;
   const { t, proof, changed, out } = run;
   const parcel = parcelOf(station, id);
   const isAsked =
@@ -254,6 +303,8 @@ function learn(run: Run, station: Station, { job, sentAt, id, reference, record 
     station: station.name,
     transactionId: record.transactionId,
     transactionReference: reference,
+    ...factsOf(run, station, doubt),
+    tag: job,
     payload: record,
     parcel: id,
     job,
@@ -289,8 +340,7 @@ function learn(run: Run, station: Station, { job, sentAt, id, reference, record 
 export function sendAgain(run: Run, station: Station): void {
   for (const one of station.history.flatMap((parcel) => parcel.packages)) {
     if (one.isCutOff && one.message !== null) {
-      // A message of an earlier version of this flow has no proof, and its report would be taken for somebody else's.
-      run.out.evidence.push(run.clone({ ...one.message, proof: run.proof }));
+      run.out.evidence.push(run.clone(one.message));
     }
     one.isCutOff = false;
   }

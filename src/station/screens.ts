@@ -1,10 +1,10 @@
-import type { CaughtError } from "../dashboard/function-node.ts";
-import { fill } from "../dashboard/function-node.ts";
+import { type CaughtError, fill } from "../dashboard/function-node.ts";
 import { rowsByHour } from "../dashboard/hours.ts";
 import { say } from "./notices.ts";
-import { cancel } from "./packer.ts";
+import { decide, leave } from "./begin.ts";
+import { cancel, labelledParcel } from "./packer.ts";
 import { failed, sendAgain, settle } from "./results.ts";
-import { isBusy, placeOf, stationNamed, type Run } from "./state.ts";
+import { entryOf, isBusy, placeOf, stationNamed, type Run } from "./state.ts";
 import type {
   CloudMessage,
   EvidenceState,
@@ -73,8 +73,18 @@ export function ticked(run: Run, station: Station): void {
   forgetFailure(run, station, place.device);
   sendAgain(run, station);
   settle(run, station);
-  const { phase, parcel } = station;
-  if (phase === "recording" && parcel !== null && isForgotten(run, station, place.device)) {
+  decide(run, station);
+  const { phase, parcel, labelOf } = station;
+  if (labelOf !== null && labelledParcel(run, station) === undefined) {
+    // The next scan is that of a parcel again, and nothing may ask for a label any more.
+    station.notice = station.notice?.at === labelOf.at ? null : station.notice;
+    station.labelOf = null;
+    run.changed.add(station);
+  }
+  if (phase === "question" && run.now - station.jobAt > run.settings.forgottenAfterMs) {
+    leave(station);
+    run.changed.add(station);
+  } else if (phase === "recording" && parcel !== null && isForgotten(run, station, place.device)) {
     cancel(run, station, parcel, true);
     run.changed.add(station);
   } else if (isBusy(phase) && run.now - station.jobAt > run.settings.answerWithinMs) {
@@ -91,10 +101,11 @@ export function ticked(run: Run, station: Station): void {
 /** What a device shows as its status. */
 export function noted(run: Run, { status }: StatusMessage): void {
   const { peers, settings, t } = run;
-  const { fill: colour, text, source } = status;
+  const { fill: colour, text, source, clockAhead } = status;
   const before = peers[source.name];
   const ok = colour === "green";
-  const checked = { ok, text: ok ? t.answers : text };
+  const clock = clockAhead === undefined ? {} : { clockAhead };
+  const checked = { ok, text: ok ? t.answers : text, ...clock };
   peers[source.name] = { ...checked, checked };
   if (before?.text !== checked.text || before.ok !== ok) {
     Object.values(run.stations)
@@ -112,8 +123,7 @@ export function cloudAnswered(
   { cloud, error }: CloudMessage,
 ): void {
   const silent = ["ERR_UNREACHABLE", "ERR_TIMEOUT", "ERR_CONNECTION_LOST"].includes(error?.code ?? "");
-  const problem = silent ? t.noDevice : error?.message;
-  const answer = { ok: !error, text: problem ?? t.answers };
+  const answer = { ok: !error, text: !error ? t.answers : silent ? t.noDevice : t.notReady };
   if (clouds[cloud]?.text !== answer.text) {
     clouds[cloud] = answer;
     Object.values(stations)
@@ -163,8 +173,11 @@ export function showChanges(run: Run): void {
 function sendState(run: Run, station: Station, socketId: string, withTexts: boolean): void {
   const { now, t, peers, clouds, settings } = run;
   const { boot, version, phase, operator, notice, inputs, unknown, recordingSince, name } = station;
+  const { inquiry, labelOf, knowsBadges } = station;
   const { device = "", cloud } = placeOf(run, station) ?? {};
-  const { parcels, failures, since } = station.shift;
+  const { parcels, failures, since, until } = station.shift;
+  const peer = peers[device];
+  const isBadge = new RegExp(settings.badge).test(settings.badgeExample);
   const payload: ScreenState = {
     boot,
     version,
@@ -178,9 +191,14 @@ function sendState(run: Run, station: Station, socketId: string, withTexts: bool
     since: recordingSince,
     unknown,
     parcel: shownOf(station.parcel ?? station.shown),
-    device: peers[device] ?? null,
+    asked: inquiry && { reference: inquiry.reference, note: inquiry.note, color: inquiry.color },
+    labelOf: (labelOf === null ? undefined : entryOf(station, labelOf.parcel)?.reference) ?? "",
+    badge: isBadge && !knowsBadges ? settings.badgeExample : "",
+    readsAloud: settings.readsAloud,
+    // What its check has found can name addresses and settings, which are for the supervisor.
+    device: peer === undefined ? null : { ok: peer.ok, text: peer.ok ? t.answers : t.noDevice },
     ...(cloud ? { cloud: clouds[cloud] ?? null } : {}),
-    shift: { parcels, failures, since },
+    shift: { parcels, failures, since, until },
     history: station.history.flatMap((one) => shownOf(one) ?? []),
     ...(withTexts ? { texts: t, language: settings.language } : {}),
   };
@@ -199,13 +217,12 @@ function shownOf(parcel: Parcel | null): ShownParcel | null {
   if (parcel === null) {
     return null;
   }
-  const packages = parcel.packages.map(({ id, evidence, holds, files }) => ({
-    id,
-    evidence,
-    holds,
-    link: files.length > 0 ? `evidence/${id}` : "",
-  }));
-  return { ...parcel, packages, evidence: evidenceOf(parcel) };
+  const packages = parcel.packages.map(({ id, evidence, holds, link }) => ({ id, evidence, holds, link }));
+  const { billable } = parcel;
+  const shown =
+    billable !== null && "problem" in billable ? { problem: "", reason: billable.reason } : billable;
+  const labels = parcel.labels.map(({ number }) => number);
+  return { ...parcel, labels, billable: shown, packages, evidence: evidenceOf(parcel) };
 }
 
 /** How the evidence of a parcel is: of several packages, the one that needs somebody most. */
@@ -221,7 +238,7 @@ export function published(run: Run): PublishedStation[] {
     if (one === undefined) {
       return [];
     }
-    const { phase, phaseAt, operator, history, shift, parcel, notice } = one;
+    const { phase, phaseAt, operator, history, shift, parcel, problem } = one;
     const shown = history.map((entry) => ({
       id: entry.id,
       reference: entry.reference,
@@ -242,7 +259,7 @@ export function published(run: Run): PublishedStation[] {
       recorded: parcel?.recorded === true,
       operator,
       parcel: parcel?.reference ?? null,
-      notice,
+      problem,
       ...shift,
       history: shown,
       last: shown[0] ?? null,

@@ -4,10 +4,14 @@ import type {
   Answer,
   BusyPhase,
   Command,
+  Facts,
   MeasuredMessage,
+  Naming,
   Parcel,
   Peer,
+  PictureFile,
   Place,
+  Question,
   Result,
   Station,
   ToScreen,
@@ -40,6 +44,12 @@ interface Settings {
   readonly withSignIn: boolean;
   /** A regular expression; its first group is the operator. */
   readonly badge: string;
+  readonly badgeExample: string;
+  readonly asksIfPacked: boolean;
+  /** The name of the Link In node that is asked about each parcel; empty: none is. */
+  readonly asks: string;
+  readonly askWithinMs: number;
+  readonly readsAloud: boolean;
   readonly ignoreRepeatsMs: number;
   readonly forgottenAfterMs: number;
   readonly answerWithinMs: number;
@@ -56,6 +66,10 @@ interface Out {
     readonly _client: { readonly socketId: string };
   }[];
   readonly evidence: MeasuredMessage[];
+  readonly find: Question[];
+  readonly ask: Question[];
+  readonly name: Naming[];
+  readonly picture: PictureFile[];
 }
 
 /** A parcel that is confirmed or cancelled: what an ERP gets. */
@@ -66,6 +80,8 @@ interface DoneMessage {
   readonly transactionReference: string;
   readonly payload: Result | null;
   readonly billable: Parcel["billable"];
+  readonly note: string;
+  readonly repeat: Parcel["repeat"];
   readonly parcel: string;
 }
 
@@ -92,9 +108,12 @@ export function stationNamed(run: Run, name: unknown): Station | undefined {
     before: "idle",
     unknown: null,
     parcel: null,
+    inquiry: null,
     shown: null,
     operator: "",
+    knowsBadges: false,
     notice: null,
+    problem: null,
     notices: 0,
     history: [],
     doubts: [],
@@ -103,11 +122,21 @@ export function stationNamed(run: Run, name: unknown): Station | undefined {
     reported: null,
     recordingSince: 0,
     lastScan: null,
+    labelOf: null,
     inputs: [],
     clients: {},
-    shift: { since: now, parcels: 0, failures: 0, hours: {} },
+    shift: newShift(now),
     chart: false,
   });
+}
+
+/** Several notes as one; some may be empty. */
+export function joined(...notes: readonly string[]): string {
+  return notes.filter((one) => one !== "").join(" · ");
+}
+
+export function newShift(since: number): Station["shift"] {
+  return { since, until: null, parcels: 0, failures: 0, hours: {} };
 }
 
 export function placeOf({ settings }: Run, { name }: Station): Place | undefined {
@@ -144,14 +173,30 @@ export function command(
     ...(action === undefined ? {} : { action }),
     dock: place?.device ?? "",
     ...(place?.cloud ? { cloud: place.cloud } : {}),
-    station: station.name,
-    job,
-    sentAt: run.now,
-    parcel: parcel.id,
-    proof: run.proof,
+    ...about(run, station, job, parcel.id),
     transactionReference: parcel.reference,
-    ...(topic === "measure" ? videoOf(parcel) : {}),
+    ...factsOf(run, station, parcel),
+    ...(topic === "measure" ? { tag: job, ...videoOf(parcel) } : {}),
   });
+}
+
+/** By what the answer to a message is recognized. */
+export function about({ now, proof }: Run, { name }: Station, job: string, parcel: string) {
+  return { station: name, job, sentAt: now, parcel, proof };
+}
+
+/** What the archive keeps of the work on a parcel. */
+export function factsOf(
+  run: Run,
+  station: Station,
+  { operator, note, color }: Pick<Parcel, "color" | "note" | "operator">,
+): Facts {
+  const { work = "" } = placeOf(run, station) ?? {};
+  return {
+    ...(operator === "" ? {} : { operator }),
+    ...(work === "" ? {} : { work }),
+    ...(note + color === "" ? {} : { note: joined(note, color) }),
+  };
 }
 
 /** What a measurement has to know of the video: after a restart, no node knows any more that it was started. */
@@ -176,10 +221,17 @@ export function keep(run: Run, station: Station, parcel: Parcel, state: Parcel["
   Object.assign(parcel, { state, at: run.now });
 }
 
+/** Whether it was packed anew in place of one that this shift has counted. */
+function isCounted({ history, shift }: Station, { id, reference, repeat }: Parcel): boolean {
+  const isSame = (one: Parcel): boolean =>
+    one.id !== id && one.reference === reference && one.state === "confirmed" && one.at >= shift.since;
+  return repeat === "again" && history.some(isSame);
+}
+
 /** Ends the work on a parcel: the next one may begin. */
 export function finish(run: Run, station: Station, parcel: Parcel, state: "confirmed" | "cancelled"): void {
   keep(run, station, parcel, state);
-  if (state === "confirmed") {
+  if (state === "confirmed" && !isCounted(station, parcel)) {
     count(run, station, "parcels");
   }
   run.out.done.push({
@@ -189,6 +241,8 @@ export function finish(run: Run, station: Station, parcel: Parcel, state: "confi
     transactionReference: parcel.reference,
     payload: parcel.result,
     billable: parcel.billable,
+    note: parcel.note,
+    repeat: parcel.repeat,
     parcel: parcel.id,
   });
   Object.assign(station, { parcel: null, phase: "idle", shown: parcel });

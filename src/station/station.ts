@@ -1,3 +1,4 @@
+import { answered } from "./begin.ts";
 import { didInput } from "./packer.ts";
 import { failed, filmed, followed, measured, reported } from "./results.ts";
 import { cloudAnswered, greeted, heardFrom, noted, showChanges, ticked } from "./screens.ts";
@@ -68,6 +69,10 @@ function receiveOf(run: Run, msg: Extract<StationMessage, { readonly station: st
     return false;
   }
   changed.add(station);
+  if (msg.topic === "packed" || msg.topic === "said") {
+    answered(run, station, msg);
+    return true;
+  }
   if (msg.topic !== "video" && msg.topic !== "measure") {
     followed(run, station, msg);
     return true;
@@ -76,7 +81,9 @@ function receiveOf(run: Run, msg: Extract<StationMessage, { readonly station: st
   if (!msg.error) {
     (msg.topic === "video" ? filmed : measured)(run, station, msg);
   } else if (msg.job === station.job && isBusy(station.phase)) {
-    failed(run, station, station.phase, msg.error);
+    // Nothing but the device itself says why it could not measure.
+    const { errorMessage } = { ...msg.payload };
+    failed(run, station, station.phase, msg.error, errorMessage ?? "");
   }
   return true;
 }

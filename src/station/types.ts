@@ -16,6 +16,8 @@ export interface Place {
   readonly video?: boolean;
   /** The name of the cloud's config node, if a cloud has the device's measurements. */
   readonly cloud?: string;
+  /** What kind of work is done here: packing, unless it says something else. */
+  readonly work?: string;
 }
 
 /** The variables of the tab. Those with numbers may be texts, because they can come from an environment variable. */
@@ -25,6 +27,15 @@ export interface StationEnv {
   /** Whether a packer has to sign in: only if it is true. */
   readonly SIGN_IN: unknown;
   readonly BADGE: string;
+  /** A badge as it may look, for people who have none in their hand yet; blank: nothing is said of it. */
+  readonly BADGE_EXAMPLE: string;
+  /** Whether a parcel that is packed already is asked about: unless it is false. */
+  readonly ASK_IF_PACKED: unknown;
+  /** The name of the Link In node that knows what is to be said of a parcel; blank: nobody is asked. */
+  readonly ASK: string;
+  readonly ASK_WITHIN: number | string;
+  /** Whether the screens read aloud what they show large: only if it is true. */
+  readonly READ_ALOUD: unknown;
   readonly IGNORE_REPEATS: number | string;
   readonly FORGOTTEN_AFTER: number | string;
   readonly ANSWER_WITHIN: number | string;
@@ -51,8 +62,11 @@ export interface StationGlobal {
   packingStations: Record<string, PublishedTab>;
 }
 
-/** While it is busy, a command is on its way to the device. In check, nobody knows whether the device has acted. */
-export type Phase = BusyPhase | "idle" | "recording" | "measured" | "check";
+/**
+ * While it is busy, a command is on its way to the device. In check, nobody knows whether the device has acted. Before a parcel is begun,
+ * others are asked about it, and then perhaps the packer.
+ */
+export type Phase = BusyPhase | "asking" | "question" | "idle" | "recording" | "measured" | "check";
 export type BusyPhase = "starting" | "measuring" | "cancelling";
 
 /** A station. Each packs one parcel at a time. */
@@ -69,13 +83,19 @@ export interface Station {
   before: Phase;
   /** In the phase check: what may have happened. */
   unknown: BusyPhase | null;
-  /** The parcel that is being packed; null in the phase idle. */
+  /** The parcel that is being packed; null in the phases idle, asking and question. */
   parcel: Parcel | null;
+  /** What was asked about a parcel that is not begun yet; only in the phases asking and question. */
+  inquiry: Inquiry | null;
   /** The last parcel, while the next one has not begun. */
   shown: Parcel | null;
   /** Empty if nobody is signed in. */
   operator: string;
+  /** Whether somebody has signed in: from then on, people know how a badge looks. */
+  knowsBadges: boolean;
   notice: Notice | null;
+  /** The last problem, for the supervisor. */
+  problem: Problem | null;
   /** Counts the notices. */
   notices: number;
   /** The last parcels, the newest first. */
@@ -88,6 +108,8 @@ export interface Station {
   reported: TransactionRecord | null;
   recordingSince: number;
   lastScan: { readonly reference: string; readonly at: number } | null;
+  /** The parcel whose label is scanned next, because it was bought after measuring. */
+  labelOf: { readonly parcel: string; readonly at: number } | null;
   /** The last IDs of what the screens have sent. */
   inputs: string[];
   /** When each browser that shows the station was last heard of, by the ID of its socket. */
@@ -99,6 +121,8 @@ export interface Station {
 
 interface Shift {
   readonly since: number;
+  /** When whoever worked has signed out; null while somebody works. */
+  until: number | null;
   parcels: number;
   failures: number;
   /** By the hour in UTC, such as 2026-11-25T08. */
@@ -108,12 +132,54 @@ interface Shift {
 interface Notice {
   readonly id: string;
   readonly kind: NoticeKind;
+  /** In place of {time} in it, a screen writes `time` as its reader does. */
+  readonly text: string;
+  readonly time: number | null;
+  /** What a packer can do about it. */
+  readonly reason: string;
+  readonly at: number;
+}
+
+export type NoticeKind = "good" | "error" | "info" | "question" | "stop";
+
+/** What has gone wrong, with what a packer cannot mend: addresses, settings, and what a program has said. */
+export interface Problem {
   readonly text: string;
   readonly detail: string;
   readonly at: number;
 }
 
-export type NoticeKind = "good" | "error" | "info";
+/** A parcel that is not begun yet: whose answers are missing, and what is known so far. */
+export interface Inquiry extends Said {
+  readonly id: string;
+  readonly reference: string;
+  waitsFor: readonly ("archive" | "system")[];
+  packed: Packed | null;
+  /** Who has not said anything that is understood, and why; null if both have. The system counts more. */
+  unheard: { readonly who: "archive" | "system"; readonly why: string } | null;
+}
+
+/** When a parcel with the same reference was packed, or where one is being packed. */
+export interface Packed {
+  readonly at: number;
+  readonly where: string;
+}
+
+/** What a system of the user says of a parcel, each part empty if it says nothing. */
+export interface Said {
+  /** What the packer should know; it is kept in the evidence. */
+  note: string;
+  /** A color by which the packer knows it from afar. */
+  color: string;
+  /** Why the parcel must not be packed. */
+  stop: string;
+}
+
+/** The number of a label, and who has scanned it; empty if nobody was signed in. */
+export interface Label {
+  readonly number: string;
+  readonly person: string;
+}
 
 export interface Parcel {
   readonly id: string;
@@ -122,6 +188,14 @@ export interface Parcel {
   readonly startedAt: number;
   at: number;
   state: "packing" | "measured" | "confirmed" | "cancelled";
+  /** The ID of what was asked about it before it began. */
+  readonly inquiry: string;
+  note: string;
+  color: string;
+  /** Whether it is another box of what was packed before, or is packed anew in place of it. */
+  readonly repeat: "" | "box" | "again";
+  /** The numbers of labels that were scanned after it was measured. */
+  labels: Label[];
   /** Whether its video is recorded. */
   readonly video: boolean;
   /** The start of its recording, as the video node has reported it. */
@@ -161,7 +235,11 @@ export type Measurement = MeasureResult | TransactionRecord;
 
 /** The billable weight of a parcel, or why it has none. */
 export type Billed =
-  | { readonly problem: string }
+  | {
+      readonly problem: string;
+      /** The same for a packer. */
+      readonly reason: string;
+    }
   | (Pick<BillableWeight, "basis" | "unit" | "weight"> & {
       /** Null if nothing was compared. */
       readonly over: boolean | null;
@@ -181,13 +259,12 @@ export interface EvidenceOf {
   message: MeasuredMessage | null;
   /** Whether it was on its way to the archive when the flow was deployed. */
   isCutOff: boolean;
-  location: string;
-  files: readonly {
-    readonly path: string;
-    readonly contentType: string;
-    readonly bytes: number;
-    readonly sha256: string;
-  }[];
+  /** Empty until it is saved. */
+  packageId: string;
+  /** The address of the package on the evidence page; empty if there is none. */
+  link: string;
+  /** How many of the parcel's labels were sent to it. */
+  labels: number;
   holds: { readonly pictures: number; readonly videos: number } | null;
 }
 
@@ -197,6 +274,9 @@ export interface Doubt {
   readonly sentAt: number;
   readonly id: string;
   readonly reference: string;
+  readonly operator: string;
+  readonly note: string;
+  readonly color: string;
   record: TransactionRecord | null;
 }
 
@@ -204,6 +284,8 @@ export interface Doubt {
 export interface Answer {
   readonly ok: boolean;
   readonly text: string;
+  /** By how many seconds its clock is ahead of Node-RED's, if it has told it. */
+  readonly clockAhead?: number;
 }
 
 /** A device: what is known of it, what its last check found, and when a command last did not reach it. */
@@ -222,19 +304,49 @@ interface OfCommand {
   readonly proof: string;
 }
 
+/** Who did the work, of which kind it was, and what was noted of the parcel: each only if there is something to say. */
+export interface Facts {
+  readonly operator?: string;
+  readonly work?: string;
+  readonly note?: string;
+}
+
+/** A question about a parcel that is not begun yet: to the evidence node, or to the flow of the user. */
+export interface Question extends OfCommand, Facts {
+  readonly transactionReference: string;
+  readonly payload: string;
+  /** The name of the Link In node of the user's flow. */
+  readonly target?: string;
+}
+
+/** Numbers that are added to a package. */
+export interface Naming extends OfCommand {
+  readonly payload: string;
+  readonly numbers: readonly string[];
+  readonly person?: string;
+}
+
+/** A picture of the evidence to be shown. */
+export interface PictureFile extends OfCommand {
+  readonly filename: string;
+  readonly contentType: string;
+}
+
 /** A command to a device: a measurement, or the start or the end of a recording. */
-export interface Command extends OfCommand {
+export interface Command extends OfCommand, Facts {
   readonly topic: "video" | "measure";
   readonly action?: "start" | "cancel";
   readonly dock: string;
   readonly cloud?: string;
   readonly transactionReference: string;
+  /** By what the cloud's record of a measurement is known. */
+  readonly tag?: string;
   readonly video?: VideoCommand;
   readonly videoTaken?: true;
 }
 
 /** A measurement on its way to the archive: as the measure node has sent it, or from the cloud's record. */
-export interface MeasuredMessage extends OfCommand {
+export interface MeasuredMessage extends OfCommand, Facts {
   readonly payload: Measurement;
 }
 
@@ -279,6 +391,13 @@ export type Followed = OfCommand & { readonly error?: CaughtError } & (
     | { readonly topic: "billed"; readonly billable?: BillableWeight }
     | { readonly topic: "late" }
     | { readonly topic: "archived"; readonly payload: ArchivedPackage }
+    | { readonly topic: "named"; readonly numbers: readonly string[] }
+  );
+
+/** What was asked about a parcel is answered: by the evidence node, or by the flow of the user. */
+export type Answered = OfCommand & { readonly error?: CaughtError; readonly payload: unknown } & (
+    | { readonly topic: "packed" }
+    | { readonly topic: "said" }
   );
 
 export interface StatusMessage {
@@ -287,6 +406,7 @@ export interface StatusMessage {
   readonly status: {
     readonly fill?: string;
     readonly text: string;
+    readonly clockAhead?: number;
     readonly source: { readonly type: string; readonly name: string };
   };
 }
@@ -300,6 +420,7 @@ export interface CloudMessage {
 
 /** What comes to the Function node “Station”. */
 export type StationMessage =
+  | Answered
   | CloudMessage
   | CommandDone
   | Followed
@@ -310,13 +431,11 @@ export type StationMessage =
   | { readonly topic: "tick"; readonly station?: undefined };
 
 /** What the screen shows of a parcel. */
-export interface ShownParcel extends Omit<Parcel, "packages"> {
+export interface ShownParcel extends Omit<Parcel, "labels" | "packages"> {
+  readonly labels: readonly string[];
   /** Of several packages, the state that needs somebody most; empty without one. */
   readonly evidence: EvidenceState | "";
-  readonly packages: readonly (Pick<EvidenceOf, "evidence" | "holds" | "id"> & {
-    /** The path below that of the station; empty if there is nothing to see. */
-    readonly link: string;
-  })[];
+  readonly packages: readonly Pick<EvidenceOf, "evidence" | "holds" | "id" | "link">[];
 }
 
 /** What a screen gets, with the texts if it is new. */
@@ -324,6 +443,13 @@ export interface ScreenState extends Pick<
   Station,
   "boot" | "inputs" | "notice" | "operator" | "phase" | "unknown" | "version"
 > {
+  /** The parcel about which somebody is asked before it is begun. */
+  readonly asked: Pick<Inquiry, "color" | "note" | "reference"> | null;
+  /** The parcel whose label is scanned next; empty if there is none. */
+  readonly labelOf: string;
+  /** How a badge looks, for somebody who has never signed in; empty if nothing is said of it. */
+  readonly badge: string;
+  readonly readsAloud: boolean;
   readonly now: number;
   readonly withSignIn: boolean;
   readonly label: string;
@@ -333,7 +459,7 @@ export interface ScreenState extends Pick<
   readonly device: Answer | null;
   /** Absent if the station has none. */
   readonly cloud?: Answer | null;
-  readonly shift: Pick<Shift, "failures" | "parcels" | "since">;
+  readonly shift: Pick<Shift, "failures" | "parcels" | "since" | "until">;
   readonly history: readonly ShownParcel[];
   readonly texts?: Texts;
   readonly language?: string;
@@ -364,7 +490,7 @@ export interface PublishedTab {
 }
 
 export interface PublishedStation
-  extends Pick<Station, "name" | "notice" | "operator" | "phase" | "phaseAt">, Shift {
+  extends Pick<Station, "name" | "operator" | "phase" | "phaseAt" | "problem">, Shift {
   readonly device: string;
   readonly peer?: Peer | undefined;
   readonly doubt: boolean;
@@ -384,9 +510,8 @@ export interface PublishedParcel extends Pick<Parcel, "at" | "id" | "operator" |
 
 /** A request to the flow, and the answer of the flow. */
 export interface HttpMessage {
-  readonly req: { readonly params: { readonly id: string; readonly file?: string } };
+  readonly req: { readonly params: { readonly id: string } };
   statusCode?: number;
   headers?: Readonly<Record<string, string>>;
   payload?: string | Uint8Array;
-  filename?: string;
 }

@@ -24,6 +24,7 @@ const tab = {
     { name: "FREE_SPACE", value: "10", type: "num" },
     { name: "SILENT_AFTER", value: "900", type: "num" },
     { name: "STOPPED_AFTER", value: "10", type: "num" },
+    { name: "CLOCKS_APART", value: "60", type: "num" },
   ],
 };
 

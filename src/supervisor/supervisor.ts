@@ -1,5 +1,5 @@
 import { fill } from "../dashboard/function-node.ts";
-import { rowsByHour, type HourCount } from "../dashboard/hours.ts";
+import { rowsByHour, timeOf, type HourCount } from "../dashboard/hours.ts";
 import type { FleetDevice } from "../model/shapes.ts";
 import type { PublishedTab } from "../station/types.ts";
 import type { Texts } from "./texts.ts";
@@ -18,6 +18,7 @@ export interface Known {
     readonly freeGigabytes: number;
     readonly silentAfterSeconds: number;
     readonly stoppedAfterMs: number;
+    readonly clocksApartSeconds: number;
   };
   readonly tabs: Readonly<Record<string, PublishedTab>>;
   readonly kept: Kept;
@@ -37,9 +38,14 @@ function stoppedKey(tab: string): string {
 
 /** The docks of all tabs with packing stations. */
 export function docksOf(known: Known): Dock[] {
-  return Object.values(known.tabs).flatMap((one) =>
+  const all = Object.values(known.tabs).flatMap((one) =>
     one.stations.map((dock) => ({ ...dock, tab: one.tab, runs: isRunning(known, one) })),
   );
+  return all.map((dock) => {
+    const { name, device } = dock;
+    const isOnly = all.filter((one) => one.device === device).length === 1;
+    return { ...dock, label: device ? (isOnly ? device : `${device} (${name})`) : name };
+  });
 }
 
 /** What is wrong now, each with a key of its own. */
@@ -49,15 +55,21 @@ export function problemsOf(known: Known, docks: readonly Dock[]): Map<string, st
     value.toLocaleString(known.language, { maximumFractionDigits: digits });
   const found = new Map<string, string>();
   const say = (key: string, text: string, values: object) => found.set(key, fill(text, values));
-  for (const { name, tab, runs, device, peer, phase, parcel, phaseAt } of docks) {
+  const compareClock = (key: string, name: string, ahead: number | null | undefined): void => {
+    if (Math.abs(ahead ?? 0) >= limits.clocksApartSeconds) {
+      say(`clock ${key}`, t.alarmClock, { name, clock: sayClock(known, ahead) });
+    }
+  };
+  for (const { label, tab, runs, device, peer, phase, parcel, phaseAt } of docks) {
     if (!runs) {
       say(stoppedKey(tab), t.alarmStopped, { tab });
     } else {
       if (peer?.ok === false) {
         say(`device ${device}`, t.alarmDevice, { device, text: peer.text });
       }
+      compareClock(`of ${device}`, device, peer?.clockAhead);
       if (phase === "check" && now - phaseAt > minuteMs) {
-        say(`check ${name}`, t.alarmCheck, { name, parcel });
+        say(`check ${label}`, t.alarmCheck, { name: label, parcel });
       }
     }
   }
@@ -78,12 +90,35 @@ export function problemsOf(known: Known, docks: readonly Dock[]): Map<string, st
   }
   if (fleet !== null && "problem" in fleet) {
     say("fleet", t.alarmFleet, fleet);
+  } else {
+    compareClock("cloud", t.cloud, fleet?.clockAhead);
   }
-  for (const { id, name, silentFor } of silentDevices(known) ?? []) {
+  for (const { id, name, registrationCode, silentFor } of silentDevices(known) ?? []) {
     const text = silentFor === null ? t.alarmNeverHeard : t.alarmSilent;
-    say(`silent ${id}`, text, { name, minutes: shown((silentFor ?? 0) / 60) });
+    const device = { name: name ?? registrationCode ?? id, minutes: shown((silentFor ?? 0) / 60) };
+    say(`silent ${id}`, text, device);
   }
   return found;
+}
+
+/** How far a clock is from this computer's, in words. */
+export function sayClock(
+  { t, language }: Pick<Known, "language" | "t">,
+  ahead: number | null | undefined,
+): string {
+  if (ahead === null || ahead === undefined) {
+    return t.notKnown;
+  }
+  const seconds = Math.abs(ahead);
+  const units = [
+    [86_400, t.days],
+    [3_600, t.hours],
+    [60, t.minutes],
+  ] as const;
+  // Two of a unit are more exact than one of the next.
+  const [size, text] = units.find(([one]) => seconds >= 2 * one) ?? [1, t.seconds];
+  const time = fill(text, { n: Math.round(seconds / size).toLocaleString(language) });
+  return ahead === 0 ? t.clockAgrees : fill(ahead > 0 ? t.clockAhead : t.clockBehind, { time });
 }
 
 /** The devices of the cloud that have sent no heartbeat for long; null if they are not known. */
@@ -157,40 +192,64 @@ export function openAlarms({ kept }: Known): Alarm[] {
 }
 
 /** What the page shows of a dock. */
-export function shownDock({ now, t }: Known, dock: Dock): ShownDock {
-  const { name, runs, device, peer, phase, operator, parcel, parcels, failures, since, waiting, last } = dock;
+export function shownDock(known: Known, dock: Dock): ShownDock {
+  const { now, t } = known;
+  const {
+    name,
+    label,
+    runs,
+    device,
+    peer,
+    phase,
+    operator,
+    parcel,
+    parcels,
+    failures,
+    since,
+    until,
+    waiting,
+    last,
+  } = dock;
+  const { problem } = dock;
+  const workedMs = (until ?? now) - since;
   const recording = dock.doubt ? "recordingDoubt" : dock.recorded ? "recorded" : "recording";
   return {
     name,
+    label,
     device,
     phase: runs ? phase : "stopped",
     state: runs ? t[phase === "recording" ? recording : phase] : t.stopped,
     operator,
     parcel: parcel ?? "",
     peer,
+    clock: sayClock(known, peer?.clockAhead),
     parcels,
     failures,
-    rate: Math.round(parcels / Math.max(1 / 12, (now - since) / (60 * minuteMs))),
+    rate: workedMs < minuteMs ? null : Math.round((parcels * 60 * minuteMs) / workedMs),
+    problem,
     waiting,
     last,
   };
 }
 
 /** The table of the last parcels, the newest first. Dashboard takes its headings from the names of the properties. */
-export function rowsOf({ t, language }: Known, docks: readonly Dock[]): Readonly<Record<string, string>>[] {
+export function rowsOf(
+  { t, now, language }: Known,
+  docks: readonly Dock[],
+): Readonly<Record<string, string>>[] {
   const states = {
     packing: "",
     measured: t.parcel_measured,
     confirmed: t.parcel_confirmed,
     cancelled: t.parcel_cancelled,
   };
-  const parcels = docks.flatMap(({ name, history }) => history.map((one) => ({ ...one, name })));
+  const parcels = docks.flatMap(({ label, history }) => history.map((one) => ({ ...one, label })));
   return parcels
     .sort((one, other) => other.at - one.at)
     .slice(0, rowLimit)
-    .map(({ at, name, operator, reference, summary, state, evidence }) => ({
-      [t.columnTime]: new Date(at).toLocaleTimeString(language),
-      [t.columnDock]: name,
+    .map(({ at, label, operator, reference, summary, state, evidence }) => ({
+      [t.columnTime]: timeOf(at, now, language),
+      [t.columnDock]: label,
       [t.columnOperator]: operator,
       [t.columnParcel]: reference,
       [t.columnDimensions]: summary,
@@ -201,8 +260,8 @@ export function rowsOf({ t, language }: Known, docks: readonly Dock[]): Readonly
 
 /** The parcels of each hour and dock. */
 export function barsOf({ language }: Known, docks: readonly Dock[]): HourCount[] {
-  const counts = docks.flatMap(({ name, hours }) =>
-    Object.entries(hours).map(([hour, { parcels }]) => ({ hour, series: name, count: parcels })),
+  const counts = docks.flatMap(({ label, hours }) =>
+    Object.entries(hours).map(([hour, { parcels }]) => ({ hour, series: label, count: parcels })),
   );
   return rowsByHour(counts, language);
 }

@@ -9,6 +9,7 @@ export interface SupervisorEnv {
   readonly FREE_SPACE: number | string;
   readonly SILENT_AFTER: number | string;
   readonly STOPPED_AFTER: number | string;
+  readonly CLOCKS_APART: number | string;
 }
 
 /** What the flow keeps. */
@@ -31,7 +32,14 @@ export interface Kept {
   log: Alarm[];
   /** Null as long as nothing is known. */
   store: StoreState | Problem | null;
-  fleet: { readonly devices: readonly FleetDevice[] } | Problem | null;
+  fleet:
+    | {
+        readonly devices: readonly FleetDevice[];
+        /** By how many seconds the cloud's clock is ahead of this computer's; null if it is not known. */
+        readonly clockAhead: number | null;
+      }
+    | Problem
+    | null;
 }
 
 /** Why something cannot be told. */
@@ -54,21 +62,25 @@ export interface Alarm {
 
 /** A station, and whether its flow runs. */
 export interface Dock extends PublishedStation {
+  /** What people call it: its device, and its own name where that has another one as well. */
+  readonly label: string;
   readonly tab: string;
   readonly runs: boolean;
 }
 
 /** What the page shows of a dock. */
 export interface ShownDock extends Pick<
-  PublishedStation,
-  "device" | "failures" | "name" | "operator" | "parcels" | "peer" | "waiting"
+  Dock,
+  "device" | "failures" | "label" | "name" | "operator" | "parcels" | "peer" | "problem" | "waiting"
 > {
   readonly phase: PublishedStation["phase"] | "stopped";
   /** The phase in words. */
   readonly state: string;
   readonly parcel: string;
-  /** Parcels an hour. */
-  readonly rate: number;
+  /** How far the clock of its device is from this computer's. */
+  readonly clock: string;
+  /** Parcels an hour since somebody signed in; null in the first minute. */
+  readonly rate: number | null;
   readonly last: PublishedParcel | null;
 }
 
@@ -81,6 +93,8 @@ export interface PageState {
   readonly store: Kept["store"];
   /** The names of the silent devices of the cloud; null if they are not known. */
   readonly silent: readonly (string | null)[] | null;
+  /** How far the clock of the cloud is from this computer's. */
+  readonly cloudClock: string;
   readonly alarms: readonly Alarm[];
   readonly log: readonly Alarm[];
 }

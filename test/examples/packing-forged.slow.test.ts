@@ -41,27 +41,40 @@ describe(`the packing station, to which a browser sends forged messages, on Node
     dock.page.evaluate<{ parcel: string; job: string }>(
       `(({ id, packages }) => ({ parcel: id, job: packages[0]?.id ?? "" }))(window.packingStation.state.parcel)`,
     );
-  const fileOf = async (job: string) =>
-    Buffer.from(await (await run.nodeRed.adminFetch(`/station/evidence/${job}/0`)).arrayBuffer());
 
-  it("answers with the files of a package only, whatever a page says that was archived", async () => {
+  it("leads to the package that was archived, and shows no file, whatever a page says that was archived", async () => {
     await dock.pack("FORGED-EVIDENCE");
     const entry = dock.page.locator('[data-test="entry"][data-evidence="saved"]');
-    await entry.filter({ hasText: "FORGED-EVIDENCE" }).waitFor();
+    const link = entry.filter({ hasText: "FORGED-EVIDENCE" }).locator("a");
+    const archived = await link.getAttribute("href");
     const { parcel, job } = await shown();
-    const archived = await fileOf(job);
     const settings = join(run.nodeRed.userDir, "settings.cjs");
-    const files = [{ path: settings, contentType: "text/plain", bytes: 1, sha256: "" }];
-    const payload = { location: "x", complete: true, files };
+    const files = [
+      { path: settings, contentType: "image/jpeg", description: "annotated", bytes: 1, sha256: "" },
+    ];
+    const payload = { packageId: "x", link: "https://evil.example/", location: "x", complete: true, files };
     // Dashboard lets a browser send a message from any node, not only from its own.
     for (const sender of ["The packer's screen", "Evidence is saved"]) {
       await dock.emit(idOf(sender), { topic: "archived", station: "dock-1", parcel, job, payload });
     }
+    for (const sender of ["The packer's screen", "To the pictures", "Your system says", "The archive says"]) {
+      const said = {
+        payload: { note: "Invented", stop: "Invented" },
+        filename: settings,
+        contentType: "image/jpeg",
+      };
+      await dock.emit(idOf(sender), { topic: "said", station: "dock-1", parcel, job, ...said });
+    }
     await dock.press("confirm");
     await dock.phase("idle");
-    const answered = await fileOf(job);
-    assert.notDeepEqual(answered, await readFile(settings));
-    assert.deepEqual(answered, archived);
+    assert.match(archived ?? "", /^\/evidence\/#package=/);
+    assert.equal(await link.getAttribute("href"), archived);
+    const { picture, note } = await dock.page.evaluate<{ picture: string; note: string }>(
+      "window.packingStation.state.history[0]",
+    );
+    const content = Buffer.from(await (await run.nodeRed.adminFetch(`/station/${picture}`)).arrayBuffer());
+    assert.notDeepEqual(content, await readFile(settings));
+    assert.equal(note, "");
   });
 
   it("tells neither a page nor the evidence by what Station recognizes its own messages", async () => {

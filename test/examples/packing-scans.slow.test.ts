@@ -30,6 +30,19 @@ describe(`what the packing station takes for a scan, on Node-RED ${nodeRedMajor}
     await dock.shows("reference", "PASTED");
   });
 
+  it("is what a scanner or an input method writes without keys, wherever somebody has clicked", async () => {
+    const browsers = await dock.page.context().newCDPSession(dock.page);
+    for (const key of ["Alt", "Process", "Unidentified"]) {
+      await dock.page.evaluate("document.activeElement.blur()");
+      await browsers.send("Input.dispatchKeyEvent", { type: "rawKeyDown", key, windowsVirtualKeyCode: 229 });
+      await browsers.send("Input.dispatchKeyEvent", { type: "keyUp", key, windowsVirtualKeyCode: 229 });
+      await dock.page.keyboard.insertText(key.slice(0, 1));
+    }
+    await dock.page.keyboard.press("Enter");
+    await dock.shows("reference", /^APU$/);
+    await dock.phase("recording");
+  });
+
   it("is not what has stood in the field for more than ten seconds", async () => {
     await dock.page.keyboard.type("OLD");
     await dock.page.evaluate("window.packingStation.keyAt -= 11_000");

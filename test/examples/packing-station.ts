@@ -2,12 +2,16 @@ import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promise
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { hashPassword } from "../../src/access/logins.ts";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { connected, readExample, together, type FlowNode } from "../support/examples.ts";
 import { nodeRedMajor, startNodeRed, type NodeRed } from "../support/node-red.ts";
 import { freePort } from "../support/servers.ts";
 
 const dashboard = "@flowfuse/node-red-dashboard";
+
+/** Who may see the evidence page of the station's store. */
+export const evidenceLogin = { name: "claims", password: "claims desk" };
 
 export interface StationOptions {
   /** Written over the variables of the tab: the settings of the example. */
@@ -95,8 +99,11 @@ export async function startStation({
       cloud: simulator.cloud.origin,
     };
     const examples = await Promise.all(["30", ...more].map((start) => readExample(start)));
+    const hash = await hashPassword(evidenceLogin.password);
+    const logins = JSON.stringify([{ name: evidenceLogin.name, right: "manage", hash }]);
+    const page = { path: "evidence", credentials: { logins } };
     const nodes = together(examples.map((one) => connected(one, origins))).map((node) =>
-      withSettings(node, settings),
+      node.type === "dimensioner-store" ? { ...node, ...page } : withSettings(node, settings),
     );
     await nodeRed.deploy(nodes);
     return {

@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { readExample } from "../support/examples.ts";
 import { avoided } from "../editor/avoided-words.ts";
 
-const languages = { en: "en-US", de: "de", es: "es-ES" } as const;
+const languages = { en: "en-US", de: "de", es: "es" } as const;
 const texts = v.strictObject({
   en: v.record(v.string(), v.string()),
   de: v.record(v.string(), v.string()),
@@ -12,7 +12,17 @@ const texts = v.strictObject({
 });
 
 /** What is the same in English and in another language. */
-const shared = new Set(["Cloud", "Error", "Scan", "Supervisor", "{n} GB", "{n} min"]);
+const shared = new Set([
+  "Cloud",
+  "Error",
+  "Scan",
+  "Supervisor",
+  "{n} GB",
+  "{n} d",
+  "{n} h",
+  "{n} min",
+  "{n} s",
+]);
 
 /** The texts that a flow keeps in one Function node, as that node sets them when it starts. */
 async function textsOf(example: string): Promise<v.InferOutput<typeof texts>> {

@@ -19,7 +19,9 @@ export function onStart({ flow, env }: FunctionNode<StationFlow, StationEnv>) {
     if (parcel !== null && (phase === "starting" || phase === "measuring" || phase === "cancelling")) {
       leaveInDoubt(station, parcel, phase);
       station.version += 1;
-      say({ now: Date.now() }, station, "error", fill(t?.[`unknown_${phase}`] ?? "", parcel), t?.deployed);
+      say({ now: Date.now() }, station, "error", fill(t?.[`unknown_${phase}`] ?? "", parcel), {
+        reason: t?.deployed ?? "",
+      });
     }
   }
 }

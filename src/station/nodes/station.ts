@@ -1,5 +1,5 @@
 // What happens at each station, and what its screens show. Each station packs one parcel at a time, in one of these phases: idle,
-// starting, recording, measuring, measured, cancelling, and check: nobody knows whether the device has acted.
+// asking (others know something of the parcel), question (the packer has to say), starting, recording, measuring, measured, cancelling, and check: nobody knows whether the device has acted.
 import type { FunctionNode } from "../../dashboard/function-node.ts";
 import { published } from "../screens.ts";
 import type { Run } from "../state.ts";
@@ -24,6 +24,11 @@ export function onMessage(msg: StationMessage, { node, flow, global, env, RED, c
       language,
       withSignIn: env.get("SIGN_IN") === true,
       badge: env.get("BADGE"),
+      badgeExample: env.get("BADGE_EXAMPLE"),
+      asksIfPacked: env.get("ASK_IF_PACKED") !== false,
+      asks: env.get("ASK").trim(),
+      askWithinMs: 1000 * Number(env.get("ASK_WITHIN")),
+      readsAloud: env.get("READ_ALOUD") === true,
       ignoreRepeatsMs: 1000 * Number(env.get("IGNORE_REPEATS")),
       forgottenAfterMs: 1000 * Number(env.get("FORGOTTEN_AFTER")),
       answerWithinMs: 1000 * Number(env.get("ANSWER_WITHIN")),
@@ -36,7 +41,18 @@ export function onMessage(msg: StationMessage, { node, flow, global, env, RED, c
     newId: () => RED.util.generateId(),
     clone: (message) => RED.util.cloneMessage(message),
     changed: new Set(),
-    out: { screen: [], video: [], measure: [], done: [], chart: [], evidence: [] },
+    out: {
+      screen: [],
+      video: [],
+      measure: [],
+      done: [],
+      chart: [],
+      evidence: [],
+      find: [],
+      ask: [],
+      name: [],
+      picture: [],
+    },
   };
   const { stations, peers, clouds, proof, out } = run;
   flow.set("proof", proof);
@@ -51,5 +67,16 @@ export function onMessage(msg: StationMessage, { node, flow, global, env, RED, c
   flow.set("clouds", clouds);
   const phases = Object.values(stations).map((one) => `${one.name}: ${one.phase}`);
   node.status({ text: phases.join(", ").slice(0, 60) });
-  return [out.screen, out.video, out.measure, out.done, out.chart, out.evidence];
+  return [
+    out.screen,
+    out.video,
+    out.measure,
+    out.done,
+    out.chart,
+    out.evidence,
+    out.find,
+    out.ask,
+    out.name,
+    out.picture,
+  ];
 }

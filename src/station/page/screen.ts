@@ -6,7 +6,7 @@ import type { Kept, Pending } from "./kept.ts";
 interface LocalNotice {
   readonly kind: NoticeKind;
   readonly text: string;
-  readonly detail: string;
+  readonly reason: string;
 }
 
 interface Data {
@@ -73,7 +73,10 @@ export default component({
   computed: {
     // The parcel.
     referenceText(): string {
-      const parcel = this.state?.parcel;
+      const { parcel, asked } = this.state ?? {};
+      if (asked) {
+        return asked.reference;
+      }
       if (!parcel) {
         return this.t.nothingYet;
       }
@@ -95,14 +98,36 @@ export default component({
       const parcel = this.state?.parcel;
       return parcel?.doubt ? "recordingDoubt" : parcel?.recorded ? "recorded" : "recording";
     },
+    // What is said of the parcel that is being packed, or perhaps will be.
+    said(): { note: string; color: string } | null {
+      const { parcel, asked } = this.state ?? {};
+      const said = asked ?? (this.phase === "idle" ? null : parcel);
+      return said && (said.note || said.color) ? said : null;
+    },
+    // Whether nothing can be begun. Of a parcel that is being packed, the lamp says what is known of that.
+    isAway(): boolean {
+      return this.phase === "idle" && (!this.connected || this.state?.device?.ok === false);
+    },
     lampText(): string {
       const { t, phase } = this;
+      if (this.isAway) {
+        return t.away;
+      }
       return phase === "measured" ? t.measuredPhase : t[phase === "recording" ? this.recordingKey : phase];
     },
     whatToDo(): string {
       const { t, phase, state } = this;
+      if (!this.connected) {
+        return t.doWait;
+      }
+      if (this.isAway) {
+        return t.doAway;
+      }
+      if (state?.labelOf) {
+        return this.named(t.doScanLabel, { reference: state.labelOf });
+      }
       if (state?.withSignIn && !state.operator && phase === "idle") {
-        return t.doSignIn;
+        return state.badge ? this.named(t.doSignInBadge, { badge: state.badge }) : t.doSignIn;
       }
       const ofRecording = {
         recording: t.doRecording,
@@ -117,6 +142,8 @@ export default component({
           return ofRecording[this.recordingKey];
         case "measured":
           return t.doMeasured;
+        case "question":
+          return t.doQuestion;
         case "check":
           return mayBeReported ? t.doCheckOrWait : t.doCheck;
         default:
@@ -126,20 +153,36 @@ export default component({
     buttons(): { action: string; text: string; look: string }[] {
       const { t, phase, state } = this;
       const one = (action: string, text: string, look: string) => ({ action, text, look });
-      const cancel = one("cancel", t.buttonCancel, "");
+      const { parcel } = state ?? {};
+      const cancel = one("cancel", this.named(t.buttonCancelParcel, parcel ?? {}), "");
+      const label =
+        parcel && parcel.packages.length > 0
+          ? [one("label", state?.labelOf ? t.buttonNoLabel : t.buttonLabel, "")]
+          : [];
+      if (phase === "idle") {
+        return label;
+      }
+      if (phase === "question") {
+        return [
+          one("box", t.buttonBox, "main"),
+          one("startAgain", t.buttonStartAgain, ""),
+          one("cancel", t.buttonLeave, ""),
+        ];
+      }
       if (phase === "recording") {
         return [one("measure", t.buttonMeasure, "main"), cancel];
       }
       if (phase === "measured") {
-        return [one("confirm", t.buttonConfirm, "main"), one("measure", t.buttonAgain, ""), cancel];
+        return [one("confirm", t.buttonConfirm, "main"), one("measure", t.buttonAgain, ""), ...label, cancel];
       }
       const again = one("again", t.buttonRetry, "main");
       return phase !== "check" ? [] : state?.unknown === "cancelling" ? [again] : [again, cancel];
     },
     perHour(): string {
-      const { parcels, since } = this.state?.shift ?? { parcels: 0, since: 0 };
-      const hours = Math.max(1 / 12, (this.clock + this.offset - since) / 3_600_000);
-      return this.number(Math.round(parcels / hours));
+      const { parcels, since, until } = this.state?.shift ?? { parcels: 0, since: 0, until: null };
+      const workedMs = (until ?? this.clock + this.offset) - since;
+      // Of less than a minute, the rate would say nothing.
+      return workedMs < 60_000 ? "–" : this.number(Math.round((parcels * 3_600_000) / workedMs));
     },
     figures(): { name: string; value: string; unit: string }[] {
       const { t } = this;
@@ -165,7 +208,7 @@ export default component({
         return null;
       }
       if ("problem" in bill) {
-        return { look: "bad", mark: "✖", text: `${t.notBillable}: ${bill.problem}` };
+        return { look: "bad", mark: "✖", text: `${t.notBillable}: ${bill.reason}` };
       }
       const weight = `${t.billable}: ${this.number(bill.weight)} ${bill.unit} (${t[bill.basis]})`;
       if (bill.over === null) {
@@ -175,16 +218,35 @@ export default component({
       return { look: bill.over ? "bad" : "fine", mark: bill.over ? "▲" : "✔", text: `${weight}. ${limits}.` };
     },
     shownNotice(): LocalNotice | null {
-      return this.localNotice ?? this.state?.notice ?? null;
+      if (!this.connected) {
+        return { kind: "error", text: this.t.offline, reason: "" };
+      }
+      const { notice } = this.state ?? {};
+      if (this.localNotice !== null || !notice) {
+        return this.localNotice;
+      }
+      const { kind, text, reason, time } = notice;
+      return { kind, reason, text: time === null ? text : text.replace("{time}", () => this.time(time)) };
     },
     noticeMark(): string {
-      return { good: "✔", error: "✖", info: "●" }[this.shownNotice?.kind ?? "info"];
+      return { good: "✔", error: "✖", info: "●", question: "?", stop: "■" }[this.shownNotice?.kind ?? "info"];
     },
   },
   methods: {
     // The parcel in words and figures.
     number(value: number): string {
       return value.toLocaleString(this.state?.language);
+    },
+    // With the day, if it was another one.
+    time(at: number): string {
+      const date = new Date(at);
+      const isToday = date.toDateString() === new Date(this.clock + this.offset).toDateString();
+      return date.toLocaleString(this.state?.language, {
+        ...(isToday ? {} : { day: "numeric", month: "short", year: "numeric" }),
+        hour: "2-digit",
+        minute: "2-digit",
+        hourCycle: "h23",
+      });
     },
     mark(peer: { readonly ok: boolean } | null | undefined): string {
       return peer === null || peer === undefined ? "…" : peer.ok ? "✔" : "✖";
@@ -204,10 +266,7 @@ export default component({
         confirmed: t.stateConfirmed,
         cancelled: t.stateCancelled,
       };
-      const time = new Date(one.at).toLocaleTimeString(this.state?.language, {
-        hour: "2-digit",
-        minute: "2-digit",
-      });
+      const time = this.time(one.at);
       const n = one.packages.length;
       const times = n > 1 ? `, ${this.named(t.times, { n })}` : "";
       return `${time} ${states[one.state]}${times}${one.operator ? `, ${one.operator}` : ""}`;
@@ -287,6 +346,11 @@ export default component({
       if (this.hasOwnKeys(event) || this.unknownStation !== null) {
         return;
       }
+      if (key === "Alt" || key === "Process" || key === "Unidentified") {
+        // A scanner that writes as Alt+0228 does, or an input method: the browser writes, and only where the focus is.
+        document.getElementById("packing-scan")?.focus();
+        return;
+      }
       const isGroupSeparator = event.ctrlKey && key === "]";
       const isShortcut =
         (event.ctrlKey || event.metaKey || event.altKey) && !event.getModifierState("AltGraph");
@@ -362,10 +426,10 @@ export default component({
         return;
       }
       const isFirst = this.state === null;
-      const language = this.state?.language;
+      const { language, parcel: before } = this.state ?? {};
       kept.state = this.state = { ...(language === undefined ? {} : { language }), ...payload };
       this.offset = payload.now - Date.now();
-      document.title = `${payload.label} – ${this.t[payload.phase].split(":")[0]}`;
+      this.entitle();
       if (payload.inputs.includes(this.givenUp)) {
         this.localNotice = null;
       }
@@ -383,14 +447,29 @@ export default component({
           this.alert(notice.kind);
         }
       }
+      const { parcel } = payload;
+      const isNew = parcel?.id !== before?.id || parcel?.note !== before?.note;
+      if (!isFirst && parcel !== null && isNew && parcel.note !== "" && payload.phase !== "idle") {
+        this.alert("info");
+        this.readAloud(parcel.note);
+      }
     },
-    press(action: string): void {
-      this.queue("button", action);
+    // What a tab of the browser is called, which may be all that is seen of the page.
+    entitle(): void {
+      if (this.state !== null) {
+        document.title = `${this.state.label} – ${this.lampText}`;
+      }
+    },
+    // The second click of a double click finds another button in the same place, which nobody has read yet.
+    press(action: string, { detail }: MouseEvent): void {
+      if (detail < 2) {
+        this.queue("button", action);
+      }
     },
     queue(topic: Pending["topic"], payload: string): void {
       this.localNotice = null;
       if (!this.$socket.connected) {
-        this.fail(this.t.offline);
+        this.alert("error");
         return;
       }
       const input = `${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}`;
@@ -434,6 +513,16 @@ export default component({
         this.flash = kind;
       });
       this.beep(kind);
+      if (kind === "question" || kind === "stop") {
+        this.readAloud(this.shownNotice?.text ?? "");
+      }
+    },
+    readAloud(text: string): void {
+      if (this.state?.readsAloud) {
+        const spoken = new SpeechSynthesisUtterance(text);
+        spoken.lang = this.state.language ?? "";
+        speechSynthesis.speak(spoken);
+      }
     },
     beep(kind: NoticeKind): void {
       if (kind === "info") {
@@ -443,7 +532,7 @@ export default component({
       const tone = (hertz: number, from: number, seconds: number) => {
         const source = sound.createOscillator();
         const volume = sound.createGain();
-        source.type = kind === "error" ? "square" : "sine";
+        source.type = kind === "good" ? "sine" : "square";
         source.frequency.value = hertz;
         volume.gain.value = 0.2;
         source.connect(volume).connect(sound.destination);
@@ -451,20 +540,21 @@ export default component({
         source.stop(sound.currentTime + from + seconds);
       };
       sound.resume().catch(() => undefined);
-      if (kind === "error") {
+      if (kind !== "good") {
         [0, 0.25, 0.5].forEach((from) => tone(220, from, 0.18));
       } else {
         tone(880, 0, 0.12);
       }
     },
     fail(text: string): void {
-      this.localNotice = { kind: "error", text, detail: "" };
+      this.localNotice = { kind: "error", text, reason: "" };
       this.alert("error");
     },
     tick(): void {
       this.clock = Date.now();
       document.querySelector(".packing-shift [role=img]")?.setAttribute("aria-label", this.t.perHour ?? "");
       this.connected = this.$socket.connected;
+      this.entitle();
       this.forgetOldKeys();
       this.sendAgain();
     },

@@ -9,6 +9,7 @@ import {
   openAlarms,
   problemsOf,
   rowsOf,
+  sayClock,
   shownDock,
   silentDevices,
   updateAlarms,
@@ -27,7 +28,12 @@ type Given = FunctionNode<SupervisorFlow, SupervisorEnv, SupervisorGlobal, Super
 type Message =
   | AcknowledgeMessage
   | { readonly topic: "store"; readonly payload: StoreState; readonly error?: CaughtError }
-  | { readonly topic: "fleet"; readonly payload: readonly FleetDevice[]; readonly error?: CaughtError }
+  | {
+      readonly topic: "fleet";
+      readonly payload: readonly FleetDevice[];
+      readonly clockAhead?: number | null;
+      readonly error?: CaughtError;
+    }
   | { readonly topic: "tick"; readonly error?: undefined };
 
 export function onMessage(msg: Message, { node, context, flow, global, env, RED }: Given) {
@@ -47,18 +53,23 @@ export function onMessage(msg: Message, { node, context, flow, global, env, RED 
       freeGigabytes: Number(env.get("FREE_SPACE")),
       silentAfterSeconds: Number(env.get("SILENT_AFTER")),
       stoppedAfterMs: 1000 * Number(env.get("STOPPED_AFTER")),
+      clocksApartSeconds: Number(env.get("CLOCKS_APART")),
     },
     tabs: global.get("packingStations") ?? {},
     kept,
   };
   let { tabs } = before;
+  // A question that a deploy has ended says nothing of the store or the cloud, and the next one follows.
+  const isCut = msg.error?.code === "ERR_CANCELLED";
   if (msg.topic === "acknowledge") {
     tabs = acknowledge(before, msg.payload);
     global.set("packingStations", { ...tabs });
-  } else if (msg.topic === "store") {
+  } else if (msg.topic === "store" && !isCut) {
     kept.store = msg.error ? { problem: msg.error.message } : msg.payload;
-  } else if (msg.topic === "fleet") {
-    kept.fleet = msg.error ? { problem: msg.error.message } : { devices: msg.payload };
+  } else if (msg.topic === "fleet" && !isCut) {
+    kept.fleet = msg.error
+      ? { problem: msg.error.message }
+      : { devices: msg.payload, clockAhead: msg.clockAhead ?? null };
   }
 
   const known = { ...before, tabs };
@@ -73,6 +84,10 @@ export function onMessage(msg: Message, { node, context, flow, global, env, RED 
     docks: docks.map((dock) => shownDock(known, dock)),
     store: kept.store,
     silent: silentDevices(known)?.map(({ name }) => name) ?? null,
+    cloudClock: sayClock(
+      known,
+      kept.fleet !== null && "clockAhead" in kept.fleet ? kept.fleet.clockAhead : null,
+    ),
     alarms,
     log: kept.log,
   };

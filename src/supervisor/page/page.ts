@@ -49,6 +49,7 @@ export default component({
         { key: "verified", name: t.oldestVerification, value: known ? verified : t.notKnown },
         { key: "unverified", name: t.neverVerified, value: known ? unverified : t.notKnown },
         { key: "silent", name: t.silent, value: silent ? this.number(silent.length) : t.notKnown },
+        { key: "clock", name: t.cloudClock, value: this.state?.cloudClock ?? t.notKnown },
       ];
     },
   },
@@ -56,10 +57,15 @@ export default component({
     number(value: number): string {
       return value.toLocaleString(this.state?.language, { maximumFractionDigits: 0 });
     },
+    // With the day, if it was another one: alarms and docks outlive a night.
     clock(time: number | null): string {
-      return new Date(time ?? 0).toLocaleTimeString(this.state?.language, {
+      const date = new Date(time ?? 0);
+      const isToday = date.toDateString() === new Date(this.state?.now ?? 0).toDateString();
+      return date.toLocaleString(this.state?.language, {
+        ...(isToday ? {} : { day: "numeric", month: "short", year: "numeric" }),
         hour: "2-digit",
         minute: "2-digit",
+        hourCycle: "h23",
       });
     },
     look({ by, over }: Alarm): string {
