@@ -27,13 +27,20 @@ export type { TlsOptions } from "./http/connections.ts";
 export type { DownloadOptions, OnProgress } from "./http/download.ts";
 export type { CallOptions, CommandOptions, QueueRules } from "./http/transport.ts";
 export { pruneArchive, rebuildIndex, verifyArchive } from "./library/archive.ts";
-export { billableWeight, type BillableWeightOptions, type OwnWeightRule } from "./library/billable-weight.ts";
 export {
+  billableWeight,
+  type BillableWeightOptions,
+  type OwnWeightTable,
+} from "./library/billable-weight.ts";
+export type { OwnWeightRule } from "./billing/weight-table.ts";
+export {
+  addNumbers,
   exportPackages,
   findPackages,
   holdPackages,
   listMissing,
   releasePackages,
+  type AddNumbersOptions,
   type ExportedPackages,
   type ExportPackagesOptions,
   type FindPackagesOptions,
@@ -56,6 +63,7 @@ export type {
   ExportFileMessage,
   EvidenceInput,
   EvidenceListMessage,
+  EvidenceTableMessage,
   EvidenceMessage,
   FetchImageInput,
   FetchMediaInput,
@@ -91,6 +99,7 @@ export type {
   Finding,
   NotIndexed,
   PackageFilter,
+  ReportHeading,
   PackageLookup,
   PruneArchiveOptions,
   PrunedPackage,
@@ -108,6 +117,7 @@ export type { BufferedMedia } from "./media/read-to-buffer.ts";
 export type { Download, DownloadSource, Framing } from "./model/download.ts";
 export type { Measurement, MeasureSource, References } from "./model/measurement.ts";
 export type {
+  AddedNumber,
   ArchivedFile,
   ArchivedPackage,
   HeldUp,
@@ -136,6 +146,7 @@ export type {
   SentReferences,
   SideDeviation,
   Terminal,
+  Correction,
   LogCheckpoint,
   TimestampResult,
   TransactionRecord,
@@ -144,4 +155,8 @@ export type {
   VideoCommand,
   VideoStart,
   WeightDeviation,
+  WeightTable,
+  WeightTableCarrier,
+  WeightTableLimits,
+  WeightTableRule,
 } from "./model/shapes.ts";

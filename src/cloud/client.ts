@@ -21,7 +21,7 @@ import { CommandQueues } from "../http/command-queue.ts";
 import type { TlsOptions } from "../http/connections.ts";
 import { type DownloadOptions, startDownload } from "../http/download.ts";
 import { callFailure } from "../http/failures.ts";
-import { type HttpResponse, readMeasurement, readShape, refuseMarkup } from "../http/response.ts";
+import { type HttpResponse, readMeasurement, readShape, refuseDocument } from "../http/response.ts";
 import { poll } from "../http/retry.ts";
 import {
   type CallOptions,
@@ -46,6 +46,7 @@ import {
 import { readBaseUrl } from "../rules/addresses.ts";
 import { CloudCalls } from "./calls.ts";
 import { missingMedia } from "./expected-media.ts";
+import type { PeerClock } from "../time/clocks.ts";
 
 /** Pass the same queues to all clients that command the same device. */
 export { CommandQueues };
@@ -87,6 +88,11 @@ export class CloudClient {
 
   get peer(): Peer {
     return this.#transport.peer;
+  }
+
+  /** The cloud's clock, as its last answer has told it. */
+  get clock(): PeerClock {
+    return this.#transport.clock;
   }
 
   /** Lists the media of a transaction, all or those of one content type. */
@@ -222,7 +228,7 @@ export class CloudClient {
   }
 
   async #sendVideo(deviceReference: string, command: Command, options: CommandOptions): Promise<void> {
-    refuseMarkup(this.peer, command, await this.#send(deviceReference, command, options));
+    refuseDocument(this.peer, command, await this.#send(deviceReference, command, options));
   }
 
   async #readOne<T>(read: Read, options: CallOptions, decode: (value: unknown) => T): Promise<T> {

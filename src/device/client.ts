@@ -17,7 +17,7 @@ import { type Command, type Peer, type Read, deviceKeyOf, encodePart } from "../
 import { CommandQueues } from "../http/command-queue.ts";
 import { type DownloadOptions, startDownload } from "../http/download.ts";
 import { callFailure } from "../http/failures.ts";
-import { readMeasurement, readShape, refuseMarkup } from "../http/response.ts";
+import { readMeasurement, readShape, refuseDocument } from "../http/response.ts";
 import { poll } from "../http/retry.ts";
 import {
   type CallOptions,
@@ -43,6 +43,7 @@ import {
   refuseMissing,
   writeReferences,
 } from "./generations.ts";
+import type { PeerClock } from "../time/clocks.ts";
 
 /** Pass the same queues to all clients that command the same device. */
 export { CommandQueues };
@@ -76,6 +77,11 @@ export class DeviceClient {
 
   get peer(): Peer {
     return this.#transport.peer;
+  }
+
+  /** The device's clock, as its last answer has told it. */
+  get clock(): PeerClock {
+    return this.#transport.clock;
   }
 
   /** Whether a measure of this generation accepts references. */
@@ -280,7 +286,7 @@ export class DeviceVideo {
       statuses: commandStatuses[action],
     };
     const target = { deviceKey: deviceKeyOf(peer), video: action === "stop" ? "ends" : "destroys" } as const;
-    refuseMarkup(peer, command, await this.#transport.sendCommand(command, target, options));
+    refuseDocument(peer, command, await this.#transport.sendCommand(command, target, options));
   }
 
   /** Starts the download of the saved video; if there is none yet, it asks again for `waitMs`. */

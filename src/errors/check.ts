@@ -12,7 +12,7 @@ import { fields } from "./phrases.ts";
 interface Fault {
   readonly path: readonly string[];
   readonly value: unknown;
-  readonly problem: Phrase;
+  readonly problem: Problem;
 }
 
 /** Returns undefined if the value is valid. */

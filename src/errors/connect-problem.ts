@@ -22,6 +22,14 @@ export function isNotTls(error: unknown): boolean {
   return notTlsCodes.has(codeOf(error));
 }
 
+/** What nginx, Apache and programs in Go say of HTTP on a port for HTTPS. */
+export const wantsTls = /\bHTTP\b[^<]{0,60}\b(?:HTTPS|SSL-enabled|TLS)\b/i;
+
+/** Whether the answer to HTTP is an alert of TLS, which undici's parser cannot read. */
+export function isTlsAlert(error: unknown): boolean {
+  return error instanceof Error && "data" in error && String(error.data).startsWith("\u0015\u0003");
+}
+
 /** The code of an error of the system, of TLS or of a library; blank if it has none. */
 export function codeOf(error: unknown): string {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";

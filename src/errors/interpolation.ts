@@ -145,32 +145,6 @@ export function beginning(text: string): string {
   return text.length > longestVerbatim ? `${text.slice(0, longestVerbatim).toWellFormed()}…` : text;
 }
 
-/** Shorter ones are in many texts by chance. */
-const shortestSecret = 3;
-const bitsOfByte = 8;
-const bitsOfBase64 = 6;
-
-/** A text from outside without a secret that it may repeat: as it is, percent-encoded, or in Base64, also within a longer text. */
-export function withoutSecret(text: string, secret: string): string {
-  if (secret.length < shortestSecret) {
-    return text;
-  }
-  const bytes = Buffer.from(secret);
-  // The characters that no byte before or after the secret has a part in.
-  const base64 = [0, 1, 2].map((before) =>
-    Buffer.concat([Buffer.alloc(before), bytes])
-      .toString("base64")
-      .slice(
-        Math.ceil((before * bitsOfByte) / bitsOfBase64),
-        Math.floor(((before + bytes.length) * bitsOfByte) / bitsOfBase64),
-      ),
-  );
-  const forms = [secret, encodeURIComponent(secret.toWellFormed()), ...base64];
-  return forms
-    .filter((form) => form.length >= shortestSecret)
-    .reduce((masked, form) => masked.replaceAll(form, "…"), text);
-}
-
 function englishOf(key: PhraseKey): string {
   const [group, name] = key.split(".") as ["phrases", keyof typeof phrases] | ["fields", FieldName];
   return group === "phrases" ? phrases[name] : name;

@@ -47,6 +47,8 @@ export const phrases = {
   addressZone:
     "an IPv6 address with an interface (%) cannot be used. Enter another address of the device, such as its IPv4 address.",
   addressUnreadable: "this is not an address.",
+  addressVariable:
+    "Node-RED replaces a variable such as ${NAME} only where it is the whole value. Put the whole address into the variable.",
   addressNumbers: "an IPv4 address has four numbers; this one would mean __address__.",
   baseUrlScheme: "it must start with https://.",
   baseUrlExtra: "no user name, query or fragment is allowed.",
@@ -60,7 +62,9 @@ export const phrases = {
   proxyVariable:
     "the environment variable __name__ names a proxy whose address does not start with http:// or https://; other kinds are not supported. Change the variable, or select an http proxy here.",
   proxyGone: "the selected http proxy does not exist.",
+  proxyDisabled: "the selected http proxy is disabled. Enable it, or select another one.",
   tlsGone: "the selected TLS configuration does not exist.",
+  tlsDisabled: "the selected TLS configuration is disabled. Enable it, or select another one.",
   tlsInvalid: "the TLS configuration has an error.",
   environmentUnset:
     "the environment variable __name__ is not set. Enter a value instead, or set the variable and restart Node-RED.",
@@ -80,6 +84,7 @@ export const phrases = {
   referenceTaken: "this reference already has a value; clear it or select another reference.",
   registrationCode: "a device registration code has 8 letters or digits.",
   tooLong: "it is longer than __most__ characters.",
+  numberInexact: "a number of more than 15 digits is rounded. Send it as a text.",
   idCharacters: "an ID has no slashes, dots in a row, percent signs or control characters.",
   nameNul: "it contains a NUL character.",
   notRelative: "it must be relative to the folder.",
@@ -87,6 +92,7 @@ export const phrases = {
   namesNothing: "it does not name a file.",
   tooManyParts: "it has more than __most__ parts.",
   notMedium: "it must be a Buffer, or the path, bytes and sha256 of a saved file.",
+  notTag: "it must be a unique ID of at least 16 hexadecimal digits, such as a UUID.",
   notPlain: "it is not plain data, so it cannot be kept across a restart.",
   keptTooLarge: "the properties to keep across a restart are larger than 1 MB.",
   measurementTooLarge: "the measurement and the device's exact answer are larger than 16 MB.",
@@ -100,6 +106,7 @@ export const phrases = {
   proxyStatus: "it answered with HTTP status __statusCode__",
   notUtf8At: "it is not UTF-8 text: byte __count__ is wrong",
   notJson: "it is not JSON",
+  isXml: "it is XML instead of JSON",
   documentHtml: "a web page",
   documentJson: "a JSON document",
   documentText: "a text",
@@ -127,6 +134,7 @@ export const phrases = {
   jsonEntries: "it has more than __most__ items in one list",
   jsonValues: "it has more than __most__ values",
   otherForm: "it has an unexpected form",
+  fieldTwice: "the field __name__ is there several times, with different values",
   fieldMissing: "the field __name__ is missing",
   fieldForm: "the field __name__ has an unexpected form",
   noContentRange: "no Content-Range",
@@ -134,6 +142,7 @@ export const phrases = {
   megabytes: "__count__ MB",
   bytes: "__count__ bytes",
   bytesOf: "__bytes__ of __total__ bytes",
+  manyProvisional: "more than __most__ provisional responses (1xx)",
   bytesDeclared: "__bytes__ bytes, although the file itself declares __total__",
   endUnknown: "its length was not announced, and its format does not show where it ends",
   jpegEnd: "the end mark of the JPEG image is missing",
@@ -165,6 +174,8 @@ export const phrases = {
   aboveZero: "it must be a number above 0.",
   zeroOrMore: "it must be a number, 0 or more.",
   limitForm: "“__value__” must be written like “heavy: weight > 31.5 kg”.",
+  numberComma:
+    "it is not clear what number “__value__” is. Write it with a decimal point and without a comma, such as 33.02.",
   limitsMany: "at most __most__ limits are possible.",
 
   // Measurements and media.
@@ -182,6 +193,15 @@ export const phrases = {
   anyImages: "any images",
   keptVideo: "the video saved on the device",
   startedVideo: "the video that was started for this parcel",
+  unarchivedVideo:
+    "the video that was started for this parcel (recorded, not archived: no cloud and no device video)",
+  perhapsUnarchivedVideo:
+    "the video that was started for this parcel (possibly recorded, not archived: no cloud and no device video)",
+  unfindableVideo:
+    "the video that was started for this parcel (possibly recorded, not archived: without references, its transaction cannot be found in the cloud)",
+  jobsTaken: "jobs of “__value__”, which is disabled or no longer deployed, are continued here: __count__",
+  jobsElsewhere:
+    "open jobs whose media are only on the computer “__value__”, where no Node-RED works on them: __count__. They go on when Node-RED is started there with the same user directory",
   moreMedia: "media that may still arrive",
   lastPart: "the last part",
   period:
@@ -190,6 +210,10 @@ export const phrases = {
   partsMissing: "__count__ of __total__ parts",
   recordMissing:
     "the transaction (no record of this measurement has arrived; the webhook's records must arrive at a transaction in node with the same store)",
+  recordBefore:
+    "the transaction (no record of this measurement has arrived; a record like it came __seconds__ s before the measurement: check the clocks, which may have been set in between)",
+  recordAfter:
+    "the transaction (no record of this measurement has arrived; a record like it came __seconds__ s after the measurement, too late to be taken for its own: check the clocks, which may have been set in between)",
   recordsOther:
     "the transaction (records with the same reference have arrived: __count__, but none with the same dimensions and weight)",
   recordsAlike:
@@ -212,7 +236,9 @@ export const phrases = {
   timestampExpired: "the certificate of “__name__” was not valid at that time (valid: __problem__)",
   timestampUntrusted: "the certificate of “__name__” does not lead to any of the given root certificates",
   timestampRootDamaged: "a certificate in it cannot be read",
-  fileNone: "there is no such file",
+  fileNone: "there is no such file, or it is a link or no regular file",
+  logoNoImage: "it is neither a PNG nor a JPEG image",
+  logoTooLarge: "it has more than __count__ kB",
   timestampNoRoot: "there is no certificate in it",
 
   // The disk, as clauses.
@@ -243,8 +269,10 @@ export const fields = [
   "baseUrl",
   "bucket",
   "by",
+  "carrier",
   "changesOnly",
   "checkInterval",
+  "claim",
   "cloudFrom",
   "concurrency",
   "contentId",
@@ -260,6 +288,7 @@ export const fields = [
   "deviceReference",
   "deviceVideo",
   "divisor",
+  "despiteClock",
   "dryRun",
   "emit",
   "endpoint",
@@ -291,12 +320,14 @@ export const fields = [
   "limit",
   "login",
   "logins",
+  "logo",
   "maxWait",
   "media",
   "message",
   "method",
   "minimum",
   "minutes",
+  "numbers",
   "olderThan",
   "onHold",
   "onIncomplete",
@@ -327,9 +358,12 @@ export const fields = [
   "separator",
   "server",
   "settle",
+  "shop",
+  "shopAddress",
   "sideRounding",
   "silentAfter",
   "symbologies",
+  "tableFile",
   "tag",
   "threshold",
   "timeout",

@@ -3,19 +3,21 @@ export type Hide = (text: string) => string;
 
 /** Whatever is shorter would be found in texts that have nothing to do with it. */
 const shortestSecret = 8;
+/** The same of a password in what a database says: that has a sentence only. */
+export const shortestPassword = 3;
 
 /**
  * Creates a function that replaces these secrets in texts of whoever they were sent to: plain, as JSON, HTML or a URL writes them, in
  * hexadecimal, and wherever they are in something encoded as base64. Undefined if there is none.
  */
-export function hider(secrets: readonly string[]): Hide | undefined {
-  const spellings = secrets.filter(({ length }) => length >= shortestSecret).flatMap(spellingsOf);
-  if (spellings.length === 0) {
+export function hider(secrets: readonly string[], shortest: number = shortestSecret): Hide | undefined {
+  // The longest first, so that nothing of it is left.
+  const long = secrets.filter(({ length }) => length >= shortest);
+  const sorted = long.toSorted((one, other) => other.length - one.length);
+  if (sorted.length === 0) {
     return undefined;
   }
-  // The longest first, so that nothing of it is left.
-  const sorted = [...new Set(spellings)].toSorted((one, other) => other.length - one.length);
-  const pattern = new RegExp(sorted.map((one) => one.replace(/[^\w\s]/g, "\\$&")).join("|"), "gi");
+  const pattern = new RegExp(sorted.flatMap(spellingsOf).join("|"), "gi");
   return (text) => text.replace(pattern, "…");
 }
 
@@ -32,29 +34,49 @@ export function hideIn(value: unknown, hide: Hide): unknown {
     : value;
 }
 
+/** Patterns of how a secret may be written. */
 function spellingsOf(secret: string): string[] {
   const bytes = Buffer.from(secret);
-  const [hex, url] = [bytes.toString("hex"), encodeURIComponent(secret)];
-  const quoted = JSON.stringify(secret).slice(1, -1);
-  const entities = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
-  const inHtml = Object.entries(entities).reduce((text, [from, to]) => text.replaceAll(from, to), secret);
+  const hex = bytes.toString("hex");
+  const base64 = [0, 1, 2].flatMap((offset) => base64Inside(bytes, offset));
   return [
-    secret,
-    quoted,
-    JSON.stringify(quoted).slice(1, -1),
-    // What many other languages escape besides.
-    quoted.replaceAll("/", "\\/"),
-    url,
-    encodeURI(secret),
-    encodeURIComponent(url),
-    hex.replace(/../g, "%$&"),
-    inHtml,
-    inHtml.replaceAll("'", "&#39;"),
-    secret.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`),
+    (secret.match(/\\+|[^\\]/gu) ?? []).map(escapedOrNot).join(""),
     hex,
-    ...[0, 1, 2].flatMap((offset) => base64Inside(bytes, offset)),
+    hex.replace(/../g, "%$&"),
+    ...base64.filter(({ length }) => length >= shortestPassword).map((one) => one.replace(/\W/g, "\\$&")),
   ];
 }
+
+/**
+ * Any of these may be escaped, each by itself, as languages differ in which they escape; letters and digits are not. Of backslashes, all
+ * that follow each other are taken together: otherwise there would be many ways to share those of a text between them.
+ */
+function escapedOrNot(character: string): string {
+  if (/[a-z\d]/i.test(character)) {
+    return character;
+  }
+  if (character.startsWith("\\")) {
+    const { length } = character;
+    return `(?:\\\\{${length},${8 * length}}|(?:%(?:25)*5c){${length}})`;
+  }
+  const code = character.codePointAt(0) ?? 0;
+  const inUrl = Buffer.from(character).toString("hex").replace(/../g, "%(?:25)*$&");
+  const inJson = character.replace(
+    /[^]/g,
+    (unit) => `\\\\{1,8}u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+  const inHtml = `&(?:amp;)*(?:#0*${code}|#x0*${code.toString(16)}|${namesInHtml[character] ?? "#"});`;
+  const plain = `\\\\{0,8}${/[\w\s]/.test(character) ? character : character.replace(/[!-~]/, "\\$&")}`;
+  return `(?:${[plain, inUrl, inJson, inHtml, ...(character === " " ? ["\\+"] : [])].join("|")})`;
+}
+
+const namesInHtml: Readonly<Record<string, string>> = {
+  "&": "amp",
+  "<": "lt",
+  ">": "gt",
+  '"': "quot",
+  "'": "apos",
+};
 
 /** The part of its base64 encoding that is the same whatever stands around it, by how many bytes stand before. */
 function base64Inside(bytes: Buffer, offset: number): string[] {

@@ -95,6 +95,15 @@ const billing = {
     text: "The dimensions of this parcel were entered by hand, so they must not be billed. Measure the parcel with the device.",
     hint: "In the record, isManualDimension is true.",
   },
+  billTable: {
+    code: "ERR_CONFIG",
+    text: "The table of rules __path__ cannot be used: __problem__. Correct the file.",
+    hint: "The file docs/weight-table.schema.json says what such a file contains. It is read each time.",
+    inNode: {
+      text: "The table of rules __path__ cannot be used: __problem__. Correct the file; nothing has to be deployed.",
+      hint: "The file docs/weight-table.schema.json says what such a file contains. It is read again with each message.",
+    },
+  },
   billNoRule: {
     code: "ERR_INPUT",
     text: "No rule of __name__ is known for __value__, the day of this measurement. Use a custom rule.",
@@ -139,6 +148,12 @@ const buckets = {
     code: "ERR_STORE",
     text: "The object store __host__ does not use HTTPS on this port. Write the endpoint with http://, or check the port.",
     hint: "Without HTTPS, others on the network can read and change what is stored.",
+    retryable: true,
+  },
+  bucketOnlyTls: {
+    code: "ERR_STORE",
+    text: "The object store __host__ uses HTTPS on this port. Write the endpoint with https://, or check the port.",
+    hint: "What was sent without HTTPS was not understood there.",
     retryable: true,
   },
   bucketTls: {
@@ -457,6 +472,11 @@ export const nodes = {
     code: "ERR_CONFIG",
     text: "“__value__” is not a valid choice for the setting “__field__”. Choose one of these: __choices__.",
     hint: "Open the node, choose again and deploy.",
+  },
+  webhookTaken: {
+    code: "ERR_CONFIG",
+    text: "A post to __path__ did not reach this node: another node has the same path (__value__). Give one of them another path.",
+    hint: "Only one node gets what is posted to a path, here the other one.",
   },
   inputContextSilent: {
     code: "ERR_INPUT",
@@ -931,6 +951,12 @@ const responses = {
     text: "__host__ sent its response compressed (“__problem__”), which was not requested, and it cannot be decompressed. Turn off compression in the proxy on the way.",
     hint: "Some proxies compress responses.",
   },
+  responseFailed: {
+    code: "ERR_BAD_RESPONSE",
+    text: "__host__ answered that this has failed: __problem__. Check there what is wrong, and try again.",
+    hint: "Its HTTP status is one of success, but its answer has an error.",
+    retryable: true,
+  },
   responseDocument: {
     code: "ERR_BAD_RESPONSE",
     text: "__host__ answered with __what__ instead of an image or a video: __problem__. Nothing was kept; try again.",
@@ -1158,11 +1184,28 @@ const stores = {
     code: "ERR_CONFIG",
     text: "Nothing was deleted: the clock of this computer says __words__, and the newest package is of __value__. Check the clock. If it is right, run dimensioner prune with --despite-clock.",
     hint: "With a clock that is ahead, everything looks old.",
+    inNode: {
+      text: "Nothing was deleted: the clock of this computer says __words__, and the newest package is of __value__. Check the clock. If it is right, set “Delete despite the clock” in the evidence node for one run, or run dimensioner prune with --despite-clock.",
+      hint: "With a clock that is ahead, everything looks old.",
+    },
+  },
+  pruneOtherClock: {
+    code: "ERR_CONFIG",
+    text: "Nothing was deleted: the clock of this computer says __words__, and that of the database __value__. Check both. If that of this computer is right, run dimensioner prune with --despite-clock.",
+    hint: "With a clock that is ahead, everything looks old.",
+    inNode: {
+      text: "Nothing was deleted: the clock of this computer says __words__, and that of the database __value__. Check both. If that of this computer is right, set “Delete despite the clock” in the evidence node for one run, or run dimensioner prune with --despite-clock.",
+      hint: "With a clock that is ahead, everything looks old.",
+    },
   },
   pruneNearlyAll: {
     code: "ERR_CONFIG",
     text: "Nothing was deleted: __count__ of __total__ packages are old enough by the clock of this computer, which says __words__. Check the clock and the age. If both are right, run dimensioner prune with --despite-clock once.",
     hint: "With a clock that is ahead, everything looks old.",
+    inNode: {
+      text: "Nothing was deleted: __count__ of __total__ packages are old enough by the clock of this computer, which says __words__. Check the clock and the age. If both are right, set “Delete despite the clock” in the evidence node for one run, or run dimensioner prune with --despite-clock once.",
+      hint: "With a clock that is ahead, everything looks old.",
+    },
   },
   prunePartSpace: {
     code: "ERR_CONFIG",
@@ -1242,6 +1285,16 @@ const stores = {
     text: "More than __most__ packages were found for “__value__”. Nothing was changed. Use a more specific value, or increase the limit.",
     hint: "The limit prevents changes to more packages than intended.",
   },
+  evidenceSeveral: {
+    code: "ERR_INPUT",
+    text: "Packages of several parcels were found for “__value__”. Nothing was changed. Use a more specific value, such as the package ID.",
+    hint: "A number is added to one parcel only.",
+  },
+  evidenceManyNumbers: {
+    code: "ERR_INPUT",
+    text: "The package __path__ would have more than __most__ added numbers. Nothing was changed. Check which parcel the numbers are for.",
+    hint: "A parcel seldom has more than a few numbers.",
+  },
   evidenceGone: {
     code: "ERR_NOT_FOUND",
     text: "The package __path__ is in the index, but its folder is missing or its manifest cannot be read. Verify the archive to see what is wrong.",
@@ -1293,6 +1346,11 @@ const stores = {
     code: "ERR_CONFIG",
     text: "The file of root certificates, __path__, cannot be used: __problem__. Specify a file with certificates in PEM form.",
     hint: "The operator of the time stamp server publishes its root certificate.",
+  },
+  reportLogo: {
+    code: "ERR_CONFIG",
+    text: "The file of the logo, __path__, cannot be used: __problem__. Specify a PNG or JPEG file of at most __most__ kB.",
+    hint: "The logo is above each report of an export. Without one, leave it blank.",
   },
   timestampWrong: {
     code: "ERR_BAD_RESPONSE",

@@ -188,6 +188,8 @@ const one = 0x31;
 const end = "\r\n\r\n";
 /** An interim response that is longer is not treated as one. */
 const longestHeadBytes = 4096;
+/** What comes beyond that before a response is left to the exchange, which counts the rest. */
+const mostInterimBytes = 65_536;
 
 /**
  * Removes interim responses (RFC 9110, 15.2) from the data of a connection. Clients have to ignore them, but undici
@@ -201,10 +203,12 @@ function skipInterim(socket: Socket): void {
   let written = -1;
   let isStart = false;
   let held: Buffer = nothing;
+  let skippedBytes = 0;
   socket.read = (size?: number): unknown => {
     if (socket.bytesWritten !== written) {
       written = socket.bytesWritten;
       isStart = true;
+      skippedBytes = 0;
     }
     const chunk: unknown = read(size);
     if (!isStart || !Buffer.isBuffer(chunk)) {
@@ -215,8 +219,10 @@ function skipInterim(socket: Socket): void {
       isStart = false;
       return chunk;
     }
-    held = afterInterim(held.length === 0 ? chunk : Buffer.concat([held, chunk]));
-    if (mayBeInterim(held) && held.length < longestHeadBytes) {
+    const before = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
+    held = afterInterim(before);
+    skippedBytes += before.length - held.length;
+    if (mayBeInterim(held) && held.length < longestHeadBytes && skippedBytes < mostInterimBytes) {
       // The rest of the interim response arrives with a later read.
       return null;
     }

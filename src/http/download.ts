@@ -16,7 +16,6 @@ import type { Flow, Headers, Receiver } from "./exchange.ts";
 import { callFailure } from "./failures.ts";
 import { compressionOf, readRange, refusePart, refuseUnusable } from "./response.ts";
 import { abortWithAny, delayMs, isTransient, readPolicy, readRetryAfterMs, wait } from "./retry.ts";
-import { type Hold, TransferHold } from "./transfer-hold.ts";
 import type { Transport } from "./transport.ts";
 
 /** Called with every chunk; `totalBytes` is null as long as the peer has not sent the length. */
@@ -367,6 +366,9 @@ interface DownloadHead {
   readonly etag: string | undefined;
 }
 
+/** A type as RFC 6838 allows it; anything else says nothing. */
+const mediaType = /^[\w!#$&^.+*-]{1,127}\/[\w!#$&^.+*-]{1,127}$/;
+
 /** Reads the head of the first response, which has to be for the whole body: throws for any other part. */
 function readDownloadHead(peer: Peer, read: Read, statusCode: number, headers: Headers): DownloadHead {
   const range = readRange(headers);
@@ -374,9 +376,10 @@ function readDownloadHead(peer: Peer, read: Read, statusCode: number, headers: H
     refusePart(peer, read, headers);
   }
   const length = statusCode === 206 ? range?.total : headers["content-length"];
-  const type = headers["content-type"];
+  const [type = ""] = String(headers["content-type"] ?? "").split(";", 1);
+  const named = (peer.hide?.(type) ?? type).trim().toLowerCase();
   return {
-    contentType: typeof type === "string" ? (type.split(";", 1)[0] ?? "").trim().toLowerCase() || null : null,
+    contentType: mediaType.test(named) ? named : null,
     contentLength: length === undefined ? null : Number(length),
     framing: framingOf(length !== undefined, headers),
     etag: strongEtag(headers),
@@ -423,5 +426,44 @@ class DownloadTries {
     const wasThere = this.#mostBytes > 0 && isDimensionerError(error) && error.code === "ERR_UNREACHABLE";
     const canHelp = (isTransient(error) || wasThere) && !isLate && this.#failures < readPolicy.tries;
     return canHelp ? waitMs : undefined;
+  }
+}
+
+/** Called when a transfer begins; the returned function is called when it has ended. */
+export type Hold = () => () => void;
+
+/** The hold of one transfer. If the transfer fails, it is kept for a while, so that a restart can take its own in time. */
+class TransferHold {
+  #release: (() => void) | undefined;
+  #stopWaiting: (() => void) | undefined;
+
+  constructor(hold: Hold | undefined) {
+    this.#release = hold?.();
+  }
+
+  /** Ends the hold; a second call does nothing. */
+  end(): void {
+    this.#stopWaiting?.();
+    this.#release?.();
+    this.#release = undefined;
+  }
+
+  /** Ends the hold after a time or when one of the signals aborts, unless it ends before. */
+  endAfter(ms: number, signals: readonly AbortSignal[]): void {
+    if (this.#release === undefined) {
+      return;
+    }
+    const end = (): void => this.end();
+    const controller = new AbortController();
+    const release = abortWithAny(signals, controller);
+    const timer = setTimeout(end, ms);
+    this.#stopWaiting = () => {
+      clearTimeout(timer);
+      release();
+    };
+    controller.signal.addEventListener("abort", end);
+    if (controller.signal.aborted) {
+      end();
+    }
   }
 }

@@ -1,4 +1,5 @@
 import type { Dispatcher } from "undici";
+import { phrase } from "../errors/interpolation.ts";
 import type { SentenceKey } from "../errors/sentences.ts";
 import { afterLimit } from "../time/after-limit.ts";
 import type { Call, Peer } from "./call.ts";
@@ -36,6 +37,9 @@ export interface TimeLimit {
 
 /** The slowest lines bring eight times as much. */
 const leastBytesPerSecond = 1_000;
+
+/** How many provisional responses (1xx) a request may be sent: each costs work, and a server could go on for as long as it is waited for. */
+export const mostProvisional = 100;
 
 export interface ExchangeOptions {
   readonly connections: Connections;
@@ -85,6 +89,7 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
   #deadConnections = 0;
   /** When the exchange ends, in `performance.now()`, even if its limit has not passed. */
   #endsAt = Infinity;
+  #provisional = 0;
   #received = 0;
   #announced: number | null = null;
   /** The start of the limit: the start of the exchange, or for a stall limit when enough had arrived the last time. */
@@ -143,6 +148,12 @@ class Exchange implements Dispatcher.DispatchHandler, Flow {
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, statusCode: number, headers: Headers): void {
+    this.#provisional += 1;
+    if (statusCode < 200 && this.#provisional > mostProvisional) {
+      const outcome = outcomeOf(this.#call, this.#progress);
+      const problem = phrase("manyProvisional", { most: mostProvisional });
+      this.#fail(callFailure(this.#peer, this.#call, "responseBroken", outcome, { problem }));
+    }
     if (statusCode >= 200) {
       this.#announced = lengthOf(headers);
       this.#goesOn();

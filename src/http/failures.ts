@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { codeOf, connectProblem, isNotTls, isUntrusted } from "../errors/connect-problem.ts";
+import { codeOf, connectProblem, isNotTls, isTlsAlert, isUntrusted } from "../errors/connect-problem.ts";
 import { DimensionerError, type FailureFacts, type Outcome } from "../errors/dimensioner-error.ts";
 import { ProblemError, type Values, phrase, problemOf, verbatim } from "../errors/interpolation.ts";
 import type { SentenceKey } from "../errors/sentences.ts";
@@ -92,8 +92,14 @@ export interface Received {
 const ofParser = /^Response does not match the HTTP\/1\.1 protocol \(([\w ,./'-]{1,100})\)$/;
 /** What it says of an answer that does not even begin as HTTP does. */
 const notHttp = /^Expected HTTP/;
-/** How an alert of TLS begins. */
-const tlsAlert = "\u0015\u0003";
+
+/** Whether a text that is no JSON has what a device has measured: gateways have error codes, but no measured objects. */
+export function hasMeasured(text: string): boolean {
+  return /\bmeasuredObjects\b/i.test(text);
+}
+
+/** How many characters of what is no HTTP the error of a command keeps: each takes three bytes at most. */
+const mostUnread = 20_000;
 
 /** The error after the request was sent: the connection ended, or the response was not HTTP. */
 export function wireFailure(
@@ -102,16 +108,21 @@ export function wireFailure(
   error: Error,
   { bytes, announced }: Received,
 ): DimensionerError {
+  const data = "data" in error && typeof error.data === "string" ? error.data : "";
+  const unread = (peer.hide?.(data) ?? data).slice(0, mostUnread);
+  const more = { cause: error, ...(call.acts && unread !== "" && { rawResponse: unread }) };
   const fail = (sentence: SentenceKey, values: Values = {}): DimensionerError =>
-    callFailure(peer, call, sentence, outcomeOf(call, "sent"), values, { cause: error });
+    callFailure(peer, call, sentence, outcomeOf(call, "sent"), values, more);
   // Undici's parser errors have no code.
   if (error.name === "HTTPParserError" && !error.message.includes("EOF")) {
     const said = ofParser.exec(error.message)?.[1];
     if (said !== undefined && !notHttp.test(said)) {
       return fail("responseBroken", { problem: verbatim(said) });
     }
-    const data = "data" in error ? String(error.data) : "";
-    return fail(data.startsWith(tlsAlert) ? "responseOnlyTls" : "responseNotHttp");
+    if (call.acts && hasMeasured(unread)) {
+      return fail("responseFaulty", { problem: verbatim(said ?? error.message) });
+    }
+    return fail(isTlsAlert(error) ? "responseOnlyTls" : "responseNotHttp");
   }
   if (announced !== null && bytes < announced) {
     return fail("connectionShort", { problem: phrase("bytesOf", { bytes, total: announced }) });
@@ -139,7 +150,8 @@ function isUnanswered(error: Error): boolean {
 export function statusFailure(peer: Peer, call: Call, statusCode: number): DimensionerError {
   const passing = statusCode === 408 || statusCode === 429 || statusCode >= 500;
   let sentence: SentenceKey = passing ? "httpBusy" : "http";
-  if (statusCode >= 300 && statusCode < 400) {
+  // That of 304 is no other address: the answer is in a cache which nobody has asked.
+  if (statusCode >= 300 && statusCode < 400 && statusCode !== 304) {
     sentence = "redirect";
   } else if (statusCode === 404) {
     sentence = "notFound";

@@ -1,11 +1,19 @@
 import { isUtf8 } from "node:buffer";
-import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync, zstdDecompressSync } from "node:zlib";
+import {
+  brotliDecompressSync,
+  constants,
+  gunzipSync,
+  inflateRawSync,
+  inflateSync,
+  zstdDecompressSync,
+} from "node:zlib";
+import { wantsTls } from "../errors/connect-problem.ts";
 import { DimensionerError, type FailureFacts } from "../errors/dimensioner-error.ts";
 import { type Problem, type Values, phrase, verbatim } from "../errors/interpolation.ts";
 import { hideIn } from "../errors/secrets.ts";
 import type { SentenceKey } from "../errors/sentences.ts";
 import { ShapeError } from "../model/decode.ts";
-import { charsetOf, isHtml, isXml, textOf } from "../model/documents.ts";
+import { charsetOf, contentOf, failureIn, isHtml, isXml, isZipped, textOf } from "../model/documents.ts";
 import { decodeMeasureResult } from "../model/measure-result.ts";
 import type { MeasureSource, Measurement } from "../model/measurement.ts";
 import {
@@ -13,13 +21,14 @@ import {
   JsonLimitError,
   type JsonLimits,
   JsonNumberError,
+  ambiguousName,
   findJsonFault,
   parseJson,
   recordLimits,
 } from "../model/parse-json.ts";
 import type { Call, Command, Peer } from "./call.ts";
 import type { Flow, Headers, Receiver } from "./exchange.ts";
-import { callFailure, outcomeOf, statusFailure } from "./failures.ts";
+import { callFailure, hasMeasured, outcomeOf, statusFailure } from "./failures.ts";
 import { readRetryAfterMs } from "./retry.ts";
 
 /** A complete response with a body of limited size. */
@@ -79,9 +88,6 @@ export class ResponseReceiver implements Receiver {
       flow.endWithin(refusalMs);
       return;
     }
-    if (!this.#call.acts && Number(headers["content-length"] ?? 0) > jsonLimitBytes) {
-      this.#refuseLarge();
-    }
   }
 
   onData(chunk: Buffer): void {
@@ -109,7 +115,7 @@ export class ResponseReceiver implements Receiver {
       }
       // The bytes decide: they may be plain, whatever the header says.
       const known = codings.test(coding) ? coding : "gzip";
-      return { body, charset, coding: known, answer: this.#answer(body, true) };
+      return { body, charset, coding: known, answer: this.#answer(beginningOf(body), true) };
     }
   }
 
@@ -162,9 +168,6 @@ export class ResponseReceiver implements Receiver {
 
 const hidden = ({ hide }: Peer, text: string): string => hide?.(text) ?? text;
 
-/** What nginx, Apache and programs in Go say of HTTP on a port for HTTPS. */
-const wantsTls = /\bHTTP\b[^<]{0,60}\b(?:HTTPS|SSL-enabled|TLS)\b/i;
-
 /** A text in UTF-8 that was cut, without the part of a character at its end. */
 function wholeCharacters(bytes: Buffer): Buffer {
   const cut = [0, 1, 2, 3].find((missing) => isUtf8(bytes.subarray(0, bytes.length - missing)));
@@ -181,10 +184,34 @@ export function compressionOf(headers: Headers): string | undefined {
   return codings.test(coding) ? coding : undefined;
 }
 
-const isZipped = (body: Buffer): boolean => body[0] === 0x1f && body[1] === 0x8b;
+/** Undoes the last of these compressions first, and one that only the bytes show. Throws a RangeError above the limit of a body. */
+function withoutCodings(body: Buffer, given: string): Buffer {
+  // A device compresses, and a proxy in front of it does so again.
+  return given
+    .split(",", mostCodings)
+    .toReversed()
+    .reduce((plain, coding) => withoutCoding(plain, coding.trim()), withoutCoding(body, ""));
+}
 
-/** Undoes a compression, which is recognized by the bytes where they show it. Throws a RangeError above the limit of a body. */
-function withoutCodings(body: Buffer, coding: string): Buffer {
+const mostCodings = 3;
+
+/** What can be read of gzip that breaks off, has a fault at its end or something behind it: nobody else can read what a command has brought. */
+function beginningOf(body: Buffer): Buffer {
+  // Where these bytes are 0, the compressed text follows.
+  if (!isZipped(body) || body[3] !== 0) {
+    return body;
+  }
+  try {
+    const options = { maxOutputLength: jsonLimitBytes, finishFlush: constants.Z_SYNC_FLUSH };
+    return inflateRawSync(body.subarray(gzipHeadBytes), options);
+  } catch {
+    return body;
+  }
+}
+
+const gzipHeadBytes = 10;
+
+function withoutCoding(body: Buffer, coding: string): Buffer {
   const options = { maxOutputLength: jsonLimitBytes };
   if (isZipped(body)) {
     return gunzipSync(body, options);
@@ -242,9 +269,12 @@ interface JsonResponse {
 /** A character of ASCII that JSON may write in another way. */
 const anyEscape = /\\u00[2-7]/;
 
-/** Whether this is what a device has measured, readable or not: then its address is right. */
+/** The name of a field that every measurement has, as JSON has it, also within a text of JSON. */
+const measured = /[{,]\s*\\?["']?(?:errorCode|measuredObjects)\\?["']?\s*:/i;
+
+/** Whether this is what a device has measured, readable or not, and whatever stands around it: then its address is right. */
 function isOfMeasure(text: string): boolean {
-  return isOfApi(text) && /errorCode|measuredObjects/.test(text);
+  return measured.test(text);
 }
 
 function isOfApi(text: string): boolean {
@@ -265,23 +295,26 @@ function readJson(peer: Peer, call: Call, response: HttpResponse, limits: JsonLi
   const shown = hidden(peer, text);
   /** Whether no name and no text of it can have a secret in it. */
   const isClean = peer.hide === undefined || (shown === text && !anyEscape.test(text));
-  if (isHtml(text)) {
-    throw fail("responseHtml");
-  }
-  if (isXml(text)) {
-    throw fail("responseXml");
+  if (isHtml(text) || isXml(text)) {
+    const isXmlText = !isHtml(text);
+    throw call.acts && hasMeasured(text)
+      ? fail("responseFaulty", { problem: phrase(isXmlText ? "isXml" : "notJson") })
+      : fail(isXmlText ? "responseXml" : "responseHtml");
   }
   const fault = (problem: Problem): DimensionerError => {
     const isItsOwn = call.acts ? isOfMeasure(text) : isOfApi(text);
     return isItsOwn ? fail("responseFaulty", { problem }) : fail("responseNotJson", { problem });
   };
   if (wrongByte !== null) {
-    throw response.coding === undefined
-      ? fault(phrase("notUtf8At", { count: wrongByte }))
+    if (response.coding === undefined) {
+      throw fault(phrase("notUtf8At", { count: wrongByte }));
+    }
+    throw call.acts && isOfMeasure(response.answer)
+      ? fail("responseFaulty", { problem: phrase("bodyCompressed") })
       : fail("responseEncoded", { problem: verbatim(response.coding) });
   }
   try {
-    const value = parseJson(text.replace(/^\uFEFF/, ""), { ...limits, numberLength });
+    const value = parseJson(contentOf(text), { ...limits, numberLength });
     return { text: shown, value: isClean ? value : hideIn(value, peer.hide) };
   } catch (error) {
     if (error instanceof JsonLimitError) {
@@ -291,7 +324,7 @@ function readJson(peer: Peer, call: Call, response: HttpResponse, limits: JsonLi
       throw fault(isClean ? error.problem : phrase("notJson"));
     }
     // The parser's message quotes the body, which may contain the token.
-    throw fault(isOfApi(text) ? findJsonFault(shown) : phrase("notJson"));
+    throw fault(isOfApi(text) || isOfMeasure(text) ? findJsonFault(contentOf(shown)) : phrase("notJson"));
   }
 }
 
@@ -313,6 +346,10 @@ export function readShape<T>(
     return { text, value: decode(value) };
   } catch (error) {
     if (error instanceof ShapeError) {
+      // What was measured is a result of its own, also if it is none that can be read.
+      if (!call.acts) {
+        refuseFailure(peer, call, response, text);
+      }
       const { problem } = error;
       const sentence = call.acts && isOfMeasure(text) ? "responseFaulty" : "responseShape";
       throw callFailure(peer, call, sentence, outcomeOf(call, "sent"), { problem }, answerOf(call, response));
@@ -331,17 +368,33 @@ export function readMeasurement(
   const { text: rawResponse, value: result } = readShape(peer, command, response, recordLimits, (value) =>
     decodeMeasureResult(value, source),
   );
+  const name = result.ok ? ambiguousName(rawResponse) : undefined;
+  if (name !== undefined) {
+    const problem = phrase("fieldTwice", { name });
+    const outcome = outcomeOf(command, "sent");
+    throw callFailure(peer, command, "responseFaulty", outcome, { problem }, answerOf(command, response));
+  }
   return { result, rawResponse };
 }
 
 /**
  * A response to a command has an empty body; some servers add a word. A web page or XML means that something other than the
- * peer has responded.
+ * peer has responded, and an error code that the command has failed.
  */
-export function refuseMarkup(peer: Peer, call: Call, response: HttpResponse): void {
+export function refuseDocument(peer: Peer, call: Call, response: HttpResponse): void {
   const { text } = textOf(response.body, response.charset);
   const sentence = isHtml(text) ? "responseHtml" : "responseXml";
   if (isHtml(text) || isXml(text)) {
     throw callFailure(peer, call, sentence, outcomeOf(call, "sent"), {}, answerOf(call, response));
+  }
+  refuseFailure(peer, call, response, text);
+}
+
+/** Throws for an answer whose status is one of success and which says itself that something has failed. */
+function refuseFailure(peer: Peer, call: Call, response: HttpResponse, text: string): void {
+  const problem = failureIn(text, peer.hide);
+  if (problem !== undefined) {
+    const outcome = call.acts ? "failed" : null;
+    throw callFailure(peer, call, "responseFailed", outcome, { problem }, answerOf(call, response));
   }
 }

@@ -1,3 +1,4 @@
+import { PeerClock } from "../time/clocks.ts";
 import type { Call, Command, Peer, Read } from "./call.ts";
 import type { CommandQueues, QueueRequest } from "./command-queue.ts";
 import { type Connections, type TlsOptions, openConnections } from "./connections.ts";
@@ -50,7 +51,7 @@ export interface RequestOptions {
 }
 
 /** The device that a command is for, and what the command does to a video there. */
-export interface Target {
+export interface ForDevice {
   readonly deviceKey: string;
   readonly video?: QueueRequest["video"];
 }
@@ -63,6 +64,8 @@ const anyBody = { accept: "*/*", "accept-encoding": "identity" };
 export class Transport {
   readonly peer: Peer;
   readonly timeoutMs: number;
+  /** What each answer says of the peer's clock. */
+  readonly clock = new PeerClock();
   readonly #options: TransportOptions;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #connectMs: number;
@@ -84,7 +87,11 @@ export class Transport {
   }
 
   /** Sends a command when it is its turn in the device's queue; at most once, whatever happens. */
-  async sendCommand(command: Command, target: Target, options: CommandOptions = {}): Promise<HttpResponse> {
+  async sendCommand(
+    command: Command,
+    target: ForDevice,
+    options: CommandOptions = {},
+  ): Promise<HttpResponse> {
     const { signal, waitSignal, onWaiting, onTurn } = options;
     const { queues, queueLimit, maxWaitMs } = this.#options;
     const release = await queues.of(target.deviceKey).waitForTurn({
@@ -134,7 +141,14 @@ export class Transport {
     receiver: Receiver,
     { limit, signal, headers }: RequestOptions,
   ): Promise<void> {
-    return exchange(this.peer, call, receiver, {
+    const listening: Receiver = {
+      onHead: (statusCode, head, flow) => {
+        this.clock.note(head);
+        receiver.onHead(statusCode, head, flow);
+      },
+      onData: (chunk) => receiver.onData(chunk),
+    };
+    return exchange(this.peer, call, listening, {
       connections: this.#connections(use, call),
       headers: headers === undefined ? this.#headers : { ...this.#headers, ...headers },
       limit,

@@ -9,6 +9,7 @@ import type {
   PackageLookup,
   PruneArchiveOptions,
   PruneReport,
+  ReportHeading,
   RebuildIndexOptions,
   RebuildReport,
   VerifyArchiveOptions,
@@ -22,13 +23,14 @@ import type {
   VerifyResult,
 } from "../model/shapes.ts";
 import type { Language } from "../rules/languages.ts";
-import * as commands from "../vault/commands.ts";
+import * as commands from "../vault/upkeep/upkeep.ts";
 import { TimestampServer, type TimestampServerOptions } from "../vault/timestamp-server/client.ts";
 import {
   exportArguments,
   findArguments,
   holdArguments,
   missingArguments,
+  nameArguments,
   pruneArguments,
   rebuildArguments,
   timestampArguments,
@@ -103,6 +105,13 @@ export interface HoldPackagesOptions extends FindPackagesOptions {
   readonly person?: string | undefined;
 }
 
+/** Which numbers are added to which package, by whom, and where they come from. */
+export interface AddNumbersOptions extends Omit<FindPackagesOptions, "filter" | "limit"> {
+  readonly numbers: readonly string[];
+  readonly reason?: string | undefined;
+  readonly person?: string | undefined;
+}
+
 /** Of which period what is missing is listed. */
 export interface ListMissingOptions {
   /** As in `FindPackagesOptions`. */
@@ -125,6 +134,10 @@ export interface ExportPackagesOptions extends FindPackagesOptions, ArchiveOptio
   readonly language?: Language | undefined;
   /** A PEM file with the root certificates that the signers of time stamps are checked against. */
   readonly timestampRoots?: string | undefined;
+  /** Above the reports. */
+  readonly heading?: ReportHeading | undefined;
+  /** The number of the claim that the export is for, in the reports; at most 100 characters. */
+  readonly claim?: string | undefined;
 }
 
 /** A ZIP with packages, and what was found when they were verified. */
@@ -172,6 +185,23 @@ export async function releasePackages(
 }
 
 /**
+ * Adds numbers to a package that were not known when its parcel was packed, such as the tracking number of a label that was bought later,
+ * and returns it. It is found by them from then on; the package and its manifest stay as they are. Of a package and its supplements, the
+ * first one gets them.
+ *
+ * Rejects as `findPackages` does, with ERR_NOT_FOUND if there is none, and with ERR_INPUT if packages of several parcels are found.
+ */
+export async function addNumbers(folder: string, options: AddNumbersOptions): Promise<EvidencePackage> {
+  checkArguments({ surface: "store", operation: "name" }, { folder, options }, nameArguments);
+  const { database, by, value, numbers, reason = null, person = null } = options;
+  return withSource(
+    { folder, database, operation: "name" },
+    (source) => packages.addNumbers(source, { by, value }, { numbers, reason, person }),
+    { access: "write" },
+  );
+}
+
+/**
  * Lists the webhook records and archive jobs of a period that have no complete package, and why.
  *
  * Rejects with ERR_CONFIG, ERR_INPUT, ERR_FILE and ERR_STORE.
@@ -192,7 +222,8 @@ export async function listMissing(
  * verification, and the SHA-256 of every file. A package that is not as it was archived is exported, too, and named in the reports and in
  * `verification`. Under its name the ZIP is whole, or it is not there.
  *
- * Rejects as `holdPackages` does, with ERR_CONFIG if `to` is in the folder of the packages, and with ERR_CANCELLED.
+ * Rejects as `holdPackages` does, with ERR_CONFIG if `to` is in the folder of the packages or the logo cannot be used, and with
+ * ERR_CANCELLED.
  *
  *     const { path } = await exportPackages("/srv/archive", { database, by: "reference", value: "ORDER-4711", to: "/srv/claims" });
  */
@@ -207,17 +238,21 @@ export async function exportPackages(
     ifExists = "rename",
     language = "en-US",
     timestampRoots,
+    heading,
+    claim,
     onProgress,
     signal,
   } = options;
   const { verification, output } = await withPackages(
     { folder, database: options.database, operation: "export" },
     soughtOf(options),
-    (files, found) =>
-      saveExport(files, found, {
+    (vault, found) =>
+      saveExport(vault, found, {
         language,
         target: { folder: to, filename, ifExists },
         timestampRoots,
+        heading,
+        claim,
         onProgress: (progress) => onProgress?.(progress),
         signal,
       }),

@@ -90,6 +90,7 @@ const findOptions = {
   value: aText,
   filter: anObject({
     device: aText,
+    work: aText,
     period: aText,
     film: trueOrFalse,
     onHold: trueOrFalse,
@@ -105,6 +106,17 @@ export const holdArguments = {
   options: anObject({ ...findOptions, reason: aText, person: aText }, ["database", "by", "reason"]),
 };
 
+const { filter: _filter, limit: _limit, ...findOne } = findOptions;
+
+export const nameArguments = {
+  folder: aText,
+  options: anObject({ ...findOne, numbers: aListOfTexts, reason: aText, person: aText }, [
+    "database",
+    "by",
+    "numbers",
+  ]),
+};
+
 export const exportArguments = {
   folder: aText,
   options: anObject(
@@ -116,6 +128,8 @@ export const exportArguments = {
       ifExists: oneOf(["error", "rename", "replace"]),
       language: oneOf(languages),
       timestampRoots: aText,
+      heading: anObject({ name: aText, address: aText, logo: aText }, ["name"]),
+      claim: aText,
     },
     ["database", "by", "to"],
   ),

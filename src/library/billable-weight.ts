@@ -1,37 +1,24 @@
 import { billableWeightOf, billingFacts, dayHere, readWeight } from "../billing/billable-weight.ts";
 import { readLimits } from "../billing/tariffs/calculate.ts";
-import { type PresetName, presetNames } from "../billing/tariffs/presets.ts";
-import {
-  type RuleUnit,
-  type WeightRule,
-  readFraction,
-  ruleUnits,
-  sideRoundings,
-} from "../billing/tariffs/rule.ts";
-import { type Rule, aDate, anObject, checkArguments, oneOf, trueOrFalse } from "../errors/check.ts";
-import { phrase } from "../errors/interpolation.ts";
-import type { BillableWeight, MeasureResult, Scan, TransactionRecord } from "../model/shapes.ts";
+import { type Preset, type PresetName, presetNames, presets } from "../billing/tariffs/presets.ts";
+import { isTwoWays, readFraction, ruleUnits, sideRoundings } from "../billing/tariffs/rule.ts";
+import { type OwnWeightRule, inFull, readWeightTable } from "../billing/weight-table.ts";
+import { type Rule, aDate, aText, anObject, checkArguments, oneOf, trueOrFalse } from "../errors/check.ts";
+import { inEnglish, phrase, verbatim } from "../errors/interpolation.ts";
+import { ShapeError } from "../model/decode.ts";
+import type { BillableWeight, MeasureResult, Scan, TransactionRecord, WeightTable } from "../model/shapes.ts";
 import { type WeightUnit, weightUnits } from "../rules/units.ts";
 
-/** A custom rule. Numbers may be given as decimal text, which keeps every digit. */
-export interface OwnWeightRule {
-  /** Cubic centimeters for a kilogram, or cubic inches for a pound. */
-  readonly unit: RuleUnit;
-  /** What the volume is divided by, such as 5000 or 139. */
-  readonly divisor: number | string;
-  /** How each side is rounded to a whole inch or centimeter; `none` where it is not given. */
-  readonly sideRounding?: WeightRule["sideRounding"];
-  /** The weight is rounded up to a multiple of it; to the thousandth where it is 0 or not given. */
-  readonly productRounding?: number | string;
-  /** Only a volume above it counts; 0 where it is not given. */
-  readonly threshold?: number | string;
-  /** The least weight that is billed; 0 where it is not given. */
-  readonly minimum?: number | string;
+/** A carrier of a table of one's own, as docs/weight-table.schema.json describes it. */
+export interface OwnWeightTable {
+  readonly table: WeightTable;
+  /** The name of one of its carriers. */
+  readonly carrier: string;
 }
 
 export interface BillableWeightOptions {
-  /** A carrier of the table in docs/billable-weight.md, or a custom rule. */
-  readonly rule: PresetName | OwnWeightRule;
+  /** A carrier of the table in docs/billable-weight.md, one of a table of one's own, or a custom rule. */
+  readonly rule: PresetName | OwnWeightTable | OwnWeightRule;
   /**
    * Where the actual weight comes from: the measurement (where it is not given), the label, a scale of its own. With `none`
    * only the size counts.
@@ -49,6 +36,8 @@ export interface BillableWeightOptions {
   readonly extras?: string;
   /** For a measurement without a date; today where it is not given. */
   readonly today?: Date;
+  /** When this computer has asked the device for the measurement, by its own clock: it is compared with the device's. */
+  readonly askedAt?: Date;
 }
 
 /** A decimal number from 0 on, or above 0. */
@@ -56,7 +45,9 @@ function decimal(least: "zeroOrMore" | "aboveZero"): Rule {
   return (value) => {
     const number = readFraction(value);
     const isRight = number !== null && number.numerator >= (least === "aboveZero" ? 1n : 0n);
-    return isRight ? undefined : { path: [], value, problem: phrase(least) };
+    const isUnclear = typeof value === "string" && isTwoWays(value.trim());
+    const problem = isUnclear ? phrase("numberComma", { value }) : phrase(least);
+    return isRight ? undefined : { path: [], value, problem };
   };
 }
 
@@ -77,18 +68,45 @@ const limits: Rule = (value) => {
   return "problem" in read ? { path: [], value, problem: read.problem } : undefined;
 };
 
-const options = anObject(
-  {
-    rule: (value) => (typeof value === "string" ? oneOf(presetNames) : ownRule)(value),
-    weight: (value) =>
-      (typeof value === "string" ? oneOf(["measured", "label", "none"]) : givenWeight)(value),
-    scan: anObject({}),
-    requireLegalForTrade: trueOrFalse,
-    extras: limits,
-    today: aDate,
-  },
-  ["rule"],
-);
+function isOwnTable(value: unknown): boolean {
+  return typeof value === "object" && value !== null && "table" in value;
+}
+
+type Carriers = ReadonlyMap<string, Preset>;
+
+/** A table is checked by reading it: `onRead` gets what it says. */
+const ownTable = (onRead: (carriers: Carriers) => void): Rule => {
+  const table: Rule = (value) => {
+    try {
+      onRead(readWeightTable(value));
+      return undefined;
+    } catch (error) {
+      if (error instanceof ShapeError) {
+        return { path: [], value: value ?? "null", problem: verbatim(`${inEnglish(error.problem)}.`) };
+      }
+      throw error;
+    }
+  };
+  return anObject({ table, carrier: aText }, ["table", "carrier"]);
+};
+
+const options = (onRead: (carriers: Carriers) => void): Rule =>
+  anObject(
+    {
+      rule: (value) =>
+        (typeof value === "string" ? oneOf(presetNames) : isOwnTable(value) ? ownTable(onRead) : ownRule)(
+          value,
+        ),
+      weight: (value) =>
+        (typeof value === "string" ? oneOf(["measured", "label", "none"]) : givenWeight)(value),
+      scan: anObject({}),
+      requireLegalForTrade: trueOrFalse,
+      extras: limits,
+      today: aDate,
+      askedAt: aDate,
+    },
+    ["rule"],
+  );
 
 /**
  * The weight that a carrier bills for a parcel: the actual weight or that of its size, whichever is greater. The rule is that of
@@ -103,34 +121,36 @@ export function billableWeight(
   measurement: MeasureResult | TransactionRecord,
   given: BillableWeightOptions,
 ): BillableWeight {
-  checkArguments(billingFacts, { options: given }, { options });
-  const { rule, weight = "measured", scan, requireLegalForTrade = false, extras = "", today } = given;
+  let carriers: Carriers = new Map();
+  const onRead = (read: Carriers): void => {
+    carriers = read;
+  };
+  checkArguments(billingFacts, { options: given }, { options: options(onRead) });
+  const {
+    rule,
+    weight = "measured",
+    scan,
+    requireLegalForTrade = false,
+    extras = "",
+    today,
+    askedAt,
+  } = given;
   const read = readLimits(extras);
   return billableWeightOf(measurement, {
-    rule: typeof rule === "string" ? rule : inFull(rule),
+    rule:
+      typeof rule === "string" ? presets[rule] : "table" in rule ? carrierOf(carriers, rule) : inFull(rule),
     weightFrom: typeof weight === "string" ? weight : "given",
     given: typeof weight === "string" ? null : readWeight(weight.value, weight.unit),
     scan,
     mustBeLegal: requireLegalForTrade,
     extras: "limits" in read ? read.limits : [],
     today: dayHere(today ?? new Date()),
+    askedOn: askedAt === undefined ? null : dayHere(askedAt),
   });
 }
 
-function inFull({
-  unit,
-  divisor,
-  sideRounding = "none",
-  productRounding = 0,
-  threshold = 0,
-  minimum = 0,
-}: OwnWeightRule): WeightRule {
-  return {
-    unit,
-    divisor: String(divisor),
-    sideRounding,
-    productRounding: String(productRounding),
-    threshold: String(threshold),
-    minimum: String(minimum),
-  };
+function carrierOf(carriers: Carriers, { carrier }: OwnWeightTable): Preset {
+  const choices = [...carriers.keys()];
+  checkArguments(billingFacts, { carrier }, { carrier: oneOf(choices) });
+  return carriers.get(carrier) ?? { name: carrier, rules: [], surcharges: [] };
 }

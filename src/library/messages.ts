@@ -33,6 +33,11 @@ export interface MeasureInput {
   payload?: unknown;
   /** If it is truthy, the messages that wait in the node are cancelled, and nothing else is done. */
   reset?: unknown;
+  /**
+   * If the dialog says which custom reference the tag is put into: a new ID for each measurement, of at least 16
+   * hexadecimal digits, such as a UUID. Without it, the node makes one. What is sent on does not have it.
+   */
+  tag?: string;
   [field: string]: unknown;
 }
 
@@ -72,19 +77,23 @@ export interface EvidenceInput {
   /** If the dialog leaves the choice to the message. */
   action?:
     | "find"
+    | "csv"
     | "missing"
     | "verify"
     | "hold"
     | "release"
+    | "name"
     | "export"
     | "prune"
     | "timestamp"
     | "checkpoint"
     | "state";
-  /** For find: what else is true of the packages, in place of the node's filters. */
+  /** For find and csv: what else is true of the packages, in place of the node's filters. */
   filter?: {
     /** As the packages name it. */
     device?: string;
+    /** What kind of work it was, such as `packing`, `return` or `inspection`. */
+    work?: string;
     /** When they were archived, such as `24h`. */
     period?: string;
     /** True: they have a video. */
@@ -98,9 +107,13 @@ export interface EvidenceInput {
    * For verify with all packages: for how long, in place of the node's number; 0: until all were verified.
    */
   minutes?: number | null;
-  /** For hold and release. */
+  /** For name: what is added to the package. */
+  numbers?: string | number | (string | number)[] | null;
+  /** For export: the number of the claim that it is for. */
+  claim?: string | number | null;
+  /** For hold, release and name. */
   reason?: string | null;
-  /** For hold and release. */
+  /** For hold, release and name. */
   person?: string | null;
   [field: string]: unknown;
 }
@@ -186,13 +199,13 @@ export interface VideoMessage {
 export interface BufferMessage {
   /** The content. */
   payload: Buffer;
-  /** As the device or the cloud announces it, or else as the content shows. */
+  /** By its content, else as announced. */
   contentType: string;
   /** A suggested file name that is valid on every system, with the extension that matches the content. */
   filename: string;
   /**
-   * Only where the content is of no known format, so that it may be anything: then it counts as neither an image
-   * nor a video.
+   * Only where the content is of no known format, or a video without its index, which nothing can play: then it
+   * counts as neither an image nor a video.
    */
   recognized?: false;
   [field: string]: unknown;
@@ -202,8 +215,8 @@ export interface BufferMessage {
 export interface FileMessage {
   payload: SavedFile;
   /**
-   * Only where the content is of no known format, so that it may be anything: then it counts as neither an image
-   * nor a video.
+   * Only where the content is of no known format, or a video without its index, which nothing can play: then it
+   * counts as neither an image nor a video.
    */
   recognized?: false;
   /** The file's path. */
@@ -215,13 +228,13 @@ export interface FileMessage {
 export interface VideoBufferMessage {
   /** The content. */
   payload: Buffer;
-  /** As the device or the cloud announces it, or else as the content shows. */
+  /** By its content, else as announced. */
   contentType: string;
   /** A suggested file name that is valid on every system, with the extension that matches the content. */
   filename: string;
   /**
-   * Only where the content is of no known format, so that it may be anything: then it counts as neither an image
-   * nor a video.
+   * Only where the content is of no known format, or a video without its index, which nothing can play: then it
+   * counts as neither an image nor a video.
    */
   recognized?: false;
   video?: VideoCommand;
@@ -232,8 +245,8 @@ export interface VideoBufferMessage {
 export interface VideoFileMessage {
   payload: SavedFile;
   /**
-   * Only where the content is of no known format, so that it may be anything: then it counts as neither an image
-   * nor a video.
+   * Only where the content is of no known format, or a video without its index, which nothing can play: then it
+   * counts as neither an image nor a video.
    */
   recognized?: false;
   /** The file's path. */
@@ -267,6 +280,11 @@ export interface ArchiveMessage {
   filename: string;
   /** True if the job was finished after a restart or a deploy. */
   resumed?: true;
+  /**
+   * The name of the node that had accepted the job, or its ID if it has none: it is disabled or no longer
+   * deployed.
+   */
+  resumedFrom?: string;
   [field: string]: unknown;
 }
 
@@ -279,7 +297,7 @@ export interface HeldUpMessage {
   [field: string]: unknown;
 }
 
-/** What evidence sends after find, hold and release. */
+/** What evidence sends after find, hold, release and name. */
 export interface EvidenceListMessage {
   /** The packages, the newest first. */
   payload: EvidencePackage[];
@@ -290,6 +308,18 @@ export interface EvidenceListMessage {
 export interface EvidenceMessage {
   payload: EvidencePackage;
   parts: MessageParts;
+  [field: string]: unknown;
+}
+
+/** What evidence sends after csv. */
+export interface EvidenceTableMessage {
+  /** The packages as CSV, the newest first, 10,000 at most. */
+  payload: string;
+  contentType: "text/csv; charset=utf-8";
+  /** A name for the file. */
+  filename: string;
+  /** Whether there are more packages. */
+  more: boolean;
   [field: string]: unknown;
 }
 
@@ -402,8 +432,18 @@ export interface TransactionMessage {
   transactionReference: string | null;
   /** As in the record. */
   barcodeReference: string | null;
-  /** True if another record of this transaction came before with another content, such as other figures. */
-  corrects?: true;
+  /**
+   * If another record of this transaction came before with another content, such as other figures: the last of
+   * them.
+   */
+  corrects?: {
+    /** The ID of that record. */
+    transactionId: string;
+    /** When it was received, by this computer's clock (ISO 8601, UTC). */
+    receivedAt: string;
+    /** The names of the fields that differ, in the alphabet's order. */
+    fields: string[];
+  };
   /** True if an earlier run of Node-RED had received the record. */
   resumed?: true;
   [field: string]: unknown;
@@ -413,12 +453,22 @@ export interface TransactionMessage {
 export interface DeviceListMessage {
   /** All devices. */
   payload: FleetDevice[];
+  /**
+   * By how many seconds the cloud's clock is ahead of this computer's, as the Date of its answers tells it: 0 if
+   * both agree, negative if it is behind, null if it has told no time.
+   */
+  clockAhead: number | null;
   [field: string]: unknown;
 }
 
 /** What device list sends as one message per device. */
 export interface DeviceMessage {
   payload: FleetDevice;
+  /**
+   * By how many seconds the cloud's clock is ahead of this computer's, as the Date of its answers tells it: 0 if
+   * both agree, negative if it is behind, null if it has told no time.
+   */
+  clockAhead: number | null;
   parts: MessageParts;
   [field: string]: unknown;
 }

@@ -222,11 +222,17 @@ function volumeOf(folder: string): string {
   return shares.sort((a, b) => b.length - a.length)[0] ?? path;
 }
 
-/** The space on a folder's disk, in bytes; undefined for a share that does not report its size. */
+/** What is free on a disk, and what there is. */
+export interface Space {
+  readonly freeBytes: number;
+  readonly totalBytes: number;
+}
+
+/** The space on a folder's disk; undefined for a share that does not report its size. */
 export async function spaceOf(
   folder: string,
   disk: Pick<typeof fsPromises, "statfs">,
-): Promise<{ readonly freeBytes: number; readonly totalBytes: number } | undefined> {
+): Promise<Space | undefined> {
   const { bavail, blocks, bsize } = await disk.statfs(folder);
   return blocks > 0 ? { freeBytes: bavail * bsize, totalBytes: blocks * bsize } : undefined;
 }

@@ -1,6 +1,6 @@
 import { DimensionerError } from "../errors/dimensioner-error.ts";
 import { type Phrase, inEnglish, phrase } from "../errors/interpolation.ts";
-import { DocumentWatch, isHtml, nameOfDocument, textOf, wordsOf } from "../model/documents.ts";
+import { DocumentWatch, isHtml, isPlainText, nameOfDocument, textOf, wordsOf } from "../model/documents.ts";
 import type { DownloadSource } from "../model/download.ts";
 import { errorFacts } from "./disk.ts";
 
@@ -15,13 +15,17 @@ export interface ContentKind {
   format?: CheckedFormat;
 }
 
+/** How much of a JPEG is not the beginning of what is in it. */
+const jpegStartBytes = 3;
+const firstNonAscii = 0x80;
+
 /** How many bytes `sniffKind` and `looksLikeHtml` need, if the body has that many. */
 const sniffBytes = 1024;
 
-/**
- * The beginnings of the formats, read as Latin-1; the first that matches counts. Where a text could begin with a
- * signature by chance ("BMW…", "The wide…"), a byte that no text has there is required too.
- */
+/** How many bytes the signatures of the formats look at. */
+const beginningBytes = 64;
+
+/** The beginnings of the formats, read as Latin-1; the first that matches counts. */
 const signatures: readonly (readonly [RegExp, ContentKind])[] = [
   [/^\xff\xd8\xff/, { contentType: "image/jpeg", extension: "jpg", format: "jpeg" }],
   [/^\x89PNG\r\n[^]\n/, { contentType: "image/png", extension: "png", format: "png" }],
@@ -29,6 +33,8 @@ const signatures: readonly (readonly [RegExp, ContentKind])[] = [
   [/^BM[^]{12}[\f-|]\0\0\0/, { contentType: "image/bmp", extension: "bmp", format: "bmp" }],
   [/^RIFF[^]{4}WEBP/, { contentType: "image/webp", extension: "webp", format: "webp" }],
   [/^RIFF[^]{4}AVI /, { contentType: "video/x-msvideo", extension: "avi" }],
+  [/^[^]E\xdf\xa3[^]{1,50}webm/, { contentType: "video/webm", extension: "webm" }],
+  [/^[^]E\xdf\xa3/, { contentType: "video/x-matroska", extension: "mkv" }],
   [/^GIF8[79]a/, { contentType: "image/gif", extension: "gif" }],
   [/^(?:II\*\0|MM\0\*)/, { contentType: "image/tiff", extension: "tif" }],
   [/^\0[^]{3}ftypavi[fs]/, { contentType: "image/avif", extension: "avif" }],
@@ -54,15 +60,17 @@ const extensions: ReadonlyMap<string, string> = new Map([
   ["image/x-ms-bmp", "bmp"],
   ["text/plain", "txt"],
   ["video/mpeg", "mpg"],
-  ["video/webm", "webm"],
   ["video/x-m4v", "m4v"],
-  ["video/x-matroska", "mkv"],
 ]);
 
 /** The kind of content by its first bytes; undefined if they show nothing reliable. */
 export function sniffKind(head: Uint8Array): ContentKind | undefined {
-  const beginning = Buffer.from(head.buffer, head.byteOffset, head.byteLength).toString("latin1", 0, 18);
-  return signatures.find(([signature]) => signature.test(beginning))?.[1];
+  const bytes = Buffer.from(head.buffer, head.byteOffset, Math.min(head.byteLength, sniffBytes));
+  const beginning = bytes.toString("latin1", 0, beginningBytes);
+  const found = signatures.find(([signature]) => signature.test(beginning))?.[1];
+  // A text can begin with a signature by chance ("BMW…", "GIF89a is…"), but each format has bytes that no text has.
+  const behind = bytes.subarray(found?.format === "jpeg" ? jpegStartBytes : 0);
+  return (behind[0] ?? firstNonAscii) < firstNonAscii && isPlainText(behind) ? undefined : found;
 }
 
 /** The extension for a body by its content, else by the announced type, else "bin". */
@@ -99,6 +107,8 @@ export interface FormatEnd {
   update(chunk: Uint8Array): void;
   /** Null if the format ends properly with the last byte, else what is missing. */
   problem(): Phrase | null;
+  /** Whether it is a film without an index, as one whose recording was cut off: nothing can play it. */
+  readonly hasNoIndex?: boolean;
 }
 
 export function createFormatEnd(format: CheckedFormat): FormatEnd {
@@ -266,6 +276,8 @@ class Mp4End implements FormatEnd {
   #last = "";
   #openEnded = false;
   #broken = false;
+  /** Whether something has no name as boxes have it: then it is not sure that these are boxes. */
+  #isUnclear = false;
 
   constructor() {
     this.#walker = new ByteWalker(this.#boxes());
@@ -288,7 +300,7 @@ class Mp4End implements FormatEnd {
     if (!this.#walker.atBoundary) {
       return phrase("mp4Cut");
     }
-    if (!this.#seen.has("moov") && !this.#seen.has("moof")) {
+    if (!this.#isIndexed()) {
       return phrase("mp4Index");
     }
     if (!this.#seen.has("mdat") || this.#last === "moof") {
@@ -297,9 +309,22 @@ class Mp4End implements FormatEnd {
     return null;
   }
 
+  get hasNoIndex(): boolean {
+    return !this.#isUnclear && this.#seen.has("mdat") && !this.#isIndexed();
+  }
+
+  #isIndexed(): boolean {
+    return this.#seen.has("moov") || this.#seen.has("moof");
+  }
+
   *#boxes(): Walk {
     for (;;) {
       const head = yield { take: 8 };
+      this.#last = head.toString("latin1", 4);
+      this.#isUnclear ||= !boxName.test(this.#last);
+      if (this.#last === "mdat") {
+        this.#seen.add(this.#last);
+      }
       let headBytes = 8;
       let size = head.readUInt32BE(0);
       if (size === 1) {
@@ -313,16 +338,17 @@ class Mp4End implements FormatEnd {
         this.#broken = true;
         return;
       }
-      this.#last = head.toString("latin1", 4);
+      yield { skip: size - headBytes };
+      // Half an index is none.
       if (landmarks.has(this.#last)) {
         this.#seen.add(this.#last);
       }
-      yield { skip: size - headBytes };
     }
   }
 }
 
-const landmarks: ReadonlySet<string> = new Set(["moov", "moof", "mdat"]);
+const landmarks: ReadonlySet<string> = new Set(["moov", "moof"]);
+const boxName = /^[\x20-\x7e\xa9]{4}$/;
 
 /** What a walk over a format wants next: bytes to read, bytes to skip, or a byte of this value to skip to. */
 export type Want = { take: number } | { skip: number } | { find: number };
@@ -332,6 +358,10 @@ export type Walk<T = void> = Generator<Want, T, Buffer>;
 
 /** Real files have fewer than one part in so many bytes; the data of a picture have one in 128, an FF, by chance. */
 const bytesPerRequest = 32;
+/** So many more, since a small file may consist of headers. */
+const freeRequests = 10_000;
+
+const nothing = Buffer.alloc(0);
 
 /** Passes chunks to a walk over a format, which requests bytes as if it had them all. */
 class ByteWalker {
@@ -339,17 +369,19 @@ class ByteWalker {
   #want: Want | undefined;
   /** Bytes that are missing for the current request. */
   #due = 0;
+  /** Bytes of the current request that came in earlier chunks. */
   #taken: Buffer[] = [];
   /** Bytes that followed after the walk had ended. */
   extra = 0;
   /** Whether the walk was given up because the format has more parts than any real one. */
   isTooFine = false;
-  /** How many more requests the walk may make. */
-  #budget = 10_000;
+  #requests = 0;
+  /** How far the walk has come; what it may request depends on that alone, so that it does not matter where chunks are cut. */
+  #walkedBytes = 0;
 
   constructor(walk: Walk) {
     this.#walk = walk;
-    this.#next(Buffer.alloc(0));
+    this.#next(nothing);
   }
 
   get ended(): boolean {
@@ -363,7 +395,6 @@ class ByteWalker {
 
   update(chunk: Uint8Array): void {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-    this.#budget += bytes.length / bytesPerRequest;
     let at = 0;
     while (at < bytes.length) {
       if (this.#want === undefined) {
@@ -372,21 +403,23 @@ class ByteWalker {
       }
       if ("find" in this.#want) {
         const found = bytes.indexOf(this.#want.find, at);
-        if (found < 0) {
-          return;
+        const next = found < 0 ? bytes.length : found + 1;
+        this.#walkedBytes += next - at;
+        at = next;
+        if (found >= 0) {
+          this.#next(nothing);
         }
-        at = found + 1;
-        this.#next(Buffer.alloc(0));
         continue;
       }
       const step = Math.min(this.#due, bytes.length - at);
-      if ("take" in this.#want) {
-        this.#taken.push(Buffer.from(bytes.subarray(at, at + step)));
-      }
+      const part = bytes.subarray(at, at + step);
       at += step;
+      this.#walkedBytes += step;
       this.#due -= step;
       if (this.#due === 0) {
-        this.#next(Buffer.concat(this.#taken));
+        this.#next(this.#taken.length === 0 ? part : Buffer.concat([...this.#taken, part]));
+      } else if ("take" in this.#want) {
+        this.#taken.push(Buffer.from(part));
       }
     }
   }
@@ -395,7 +428,8 @@ class ByteWalker {
     let given = bytes;
     do {
       this.#taken = [];
-      if (--this.#budget < 0) {
+      this.#requests += 1;
+      if (this.#requests > freeRequests + this.#walkedBytes / bytesPerRequest) {
         this.isTooFine = true;
         this.#want = undefined;
         return;
@@ -403,7 +437,7 @@ class ByteWalker {
       const { done, value } = this.#walk.next(given);
       this.#want = done === true ? undefined : value;
       this.#due = this.#want === undefined || "find" in this.#want ? 0 : dueOf(this.#want);
-      given = Buffer.alloc(0);
+      given = nothing;
     } while (this.#want !== undefined && "skip" in this.#want && this.#due === 0);
   }
 }
@@ -414,9 +448,9 @@ function dueOf(want: { take: number } | { skip: number }): number {
 
 /** What is known of a body after the check. */
 export interface CheckedContent {
-  /** The announced type, else the one that was found. */
+  /** The type that was found, else the announced one. */
   contentType: string;
-  /** The type that the bytes show; null if they show none reliably. */
+  /** The type that the bytes show; null if they show none reliably, and for a film without its index. */
   found: string | null;
   /** Without the dot. */
   extension: string;
@@ -468,8 +502,8 @@ export class ContentCheck {
       throw new DimensionerError("responseHtml", errorFacts(source, source.surface), { host });
     }
     return {
-      contentType: announced ?? this.#kind?.contentType ?? "application/octet-stream",
-      found: this.#kind?.contentType ?? null,
+      contentType: this.#kind?.contentType ?? announced ?? "application/octet-stream",
+      found: this.#end?.hasNoIndex === true ? null : (this.#kind?.contentType ?? null),
       extension: extensionFor(this.#kind, announced),
     };
   }
@@ -496,7 +530,8 @@ export class ContentCheck {
   #sniff(): void {
     this.#sniffed = true;
     this.#kind = sniffKind(this.#head);
-    if (this.#kind?.format === undefined || !this.#followsEnd) {
+    // The boxes of a film are few.
+    if (this.#kind?.format === undefined || (this.#kind.format !== "mp4" && !this.#followsEnd)) {
       return;
     }
     this.#end = createFormatEnd(this.#kind.format);

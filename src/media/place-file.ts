@@ -15,6 +15,7 @@ import {
   throwIfAborted,
 } from "./disk.ts";
 import { isOwnPart, numberedName, numbersInUse, partName } from "./file-names.ts";
+import { dayMs, hourMs } from "../time/clocks.ts";
 
 /** What to do if the name is taken by other content. */
 export type IfExists = "error" | "rename" | "replace";
@@ -351,8 +352,7 @@ export async function syncFolder(folder: string, disk: Disk, facts: TransferFact
   }
 }
 
-const hourMs = 3_600_000;
-const leftOverMs = 24 * hourMs;
+const leftOverMs = dayMs;
 
 /**
  * The state that saves share: which folders were searched for the unfinished files of a killed process. Without a

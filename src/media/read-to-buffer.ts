@@ -15,7 +15,7 @@ export interface BufferedMedia {
   contentType: string;
   /** A suggested file name: safe, with an extension by content. */
   filename: string;
-  /** Only of a format that nobody knows, which may be anything. */
+  /** Only of a format that nobody knows, or of a film without its index. */
   recognized?: false;
 }
 

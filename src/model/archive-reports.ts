@@ -79,6 +79,7 @@ export interface ArchiveNote {
     | "not-there"
     | "other-log"
     | "other-folder"
+    | "times"
     | "timestamp"
     | "trash"
     | "uploads"
@@ -89,6 +90,36 @@ export interface ArchiveNote {
   readonly text: string;
   /** Of a verified package: the earliest valid time stamp that covers it; null if there is none. */
   readonly timestamp?: CoveringTimestamp | null;
+  /** Of a package whose times do not fit together: which. */
+  readonly times?: TimesInDoubt[];
+}
+
+/**
+ * A time of a package: of a recording, of the measurement by the device's clock (as UTC, and as local time), when its message was
+ * received, when it was archived, of a later line of the log, of the earliest time stamp, and until when the object store keeps it.
+ */
+export const packageTimes = [
+  "accepted",
+  "archived",
+  "logged",
+  "measured",
+  "measuredLocal",
+  "recorded",
+  "retained",
+  "stamped",
+] as const;
+export type PackageTime = (typeof packageTimes)[number];
+
+/**
+ * Two times of a package that do not fit together: what comes first is later than what comes then, or too long before it, or of a clock that
+ * was never set.
+ */
+export interface TimesInDoubt {
+  readonly first: PackageTime;
+  /** As the package has it. */
+  readonly firstAt: string;
+  readonly second: PackageTime;
+  readonly secondAt: string;
 }
 
 /** A verified time stamp that covers a package. */
@@ -101,6 +132,28 @@ export interface CoveringTimestamp {
   readonly root: string | null;
   /** How many lines of the store's log were signed; the line of this package is one of them. */
   readonly logSize: number;
+}
+
+/** The newest valid time stamp of a log. */
+export interface NewestTimestamp extends CoveringTimestamp {
+  /** Its folder below the folder of packages, with slashes. */
+  readonly location: string;
+}
+
+/** What a log says of a store, after a verification has read all of it. */
+export interface CheckedLog {
+  /** The ID of the store. */
+  readonly store: string;
+  /** How many packages it says were archived and not deleted since, and how many were deleted. */
+  readonly packages: number;
+  readonly pruned: number;
+  /** How many are on hold. */
+  readonly held: number;
+  /** How many of its packages the newest valid time stamp covers, and how many not yet. */
+  readonly covered: number;
+  readonly uncovered: number;
+  /** That time stamp; null if there is none. */
+  readonly timestamp: NewestTimestamp | null;
 }
 
 /** The progress of a command. */
@@ -124,6 +177,8 @@ export interface VerifyReport {
   readonly findings: number;
   readonly unchecked: readonly Unchecked[];
   readonly notes: readonly ArchiveNote[];
+  /** The logs that were read; empty for an export, and for packages that were verified on their own. */
+  readonly logs: readonly CheckedLog[];
   readonly packages: number;
   readonly files: number;
   readonly bytes: number;
@@ -253,6 +308,8 @@ export type PackageLookup =
 export interface PackageFilter {
   /** The name of the device, as the packages have it. */
   readonly device?: string | undefined;
+  /** What kind of work it was: `packing`, `return`, `inspection` or a word of your own. */
+  readonly work?: string | undefined;
   /** When they were archived: a text such as `2026-11-22`, `2026-11-01/2026-11-07`, `today` or `24h`. */
   readonly period?: string | undefined;
   /** Whether only those with a video are wanted. */
@@ -261,6 +318,15 @@ export interface PackageFilter {
   readonly onHold?: boolean | undefined;
   /** Whether only those are wanted of which media are missing. */
   readonly incomplete?: boolean | undefined;
+}
+
+/** What a shop puts above the reports of an export. */
+export interface ReportHeading {
+  readonly name: string;
+  /** One line. */
+  readonly address?: string | undefined;
+  /** The path of a PNG or JPEG file of at most 512 kB. */
+  readonly logo?: string | undefined;
 }
 
 /** Options of all three commands. */
@@ -326,6 +392,8 @@ export interface RebuildIndexOptions extends ArchiveOptions {
 export interface CopyArchiveOptions extends ArchiveOptions {
   /** How many days nobody without a special right can delete the copies, in a bucket with Object Lock. */
   readonly retainDays?: number | undefined;
+  /** The file of the store's database, or the folder that holds it: its log says then that there is a copy. */
+  readonly database?: string | undefined;
   /** What was not copied, as it is found; a promise is waited for. */
   readonly onNotCopied?: ((one: NotCopied) => unknown) | undefined;
 }

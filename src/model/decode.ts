@@ -65,7 +65,12 @@ const finite = v.pipe(v.number(), v.finite());
 const wireDecimal = v.optional(v.nullable(v.union([finite, emptyText, numberInWords])), null);
 const integerInWords = v.pipe(v.string(), v.trim(), v.regex(/^-?\d{1,9}$/), v.transform(Number));
 const wireCode = v.pipe(v.union([v.number(), integerInWords]), v.integer());
-const wireId = v.pipe(v.union([v.string(), v.number()]), v.transform(String), v.nonEmpty());
+const wireId = v.pipe(
+  v.union([v.string(), v.number()]),
+  v.transform(String),
+  v.nonEmpty(),
+  v.maxLength(longestText),
+);
 
 /** A text that some surfaces send as a number. */
 export const text = (meaning: string) =>

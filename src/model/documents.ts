@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import { constants, gunzipSync } from "node:zlib";
 import { type Problem, beginning, phrase, verbatim } from "../errors/interpolation.ts";
 import type { Hide } from "../errors/secrets.ts";
 import { ByteCollector, type JsonLimits, parseFields } from "./parse-json.ts";
@@ -98,15 +99,76 @@ export function isXml(text: string): boolean {
   return markupOf(text) !== "" && !isHtml(text);
 }
 
-/** Bytes that no text has: control characters besides tab, line feed, form feed and carriage return. */
-const noText = /(?![\t\n\f\r\x80-\x9f])\p{Cc}/u;
+/** Bytes that no text has: control characters besides those of a line and of a terminal. */
+// oxlint-disable-next-line no-control-regex -- They are what it is about.
+const noText = /(?![\x07-\r\x1b\x80-\x9f])\p{Cc}/u;
+
+/** What a text document begins with that is more than words. */
+const structureStart = /^\s*[{[<]/;
+/** Words with nothing but zeros behind them are no picture that is as small. */
+const wordsBytes = 4 * 1024;
 
 /**
- * Whether these bytes are a text, which no picture and no film is: their formats have bytes near their beginning that no text has.
+ * Whether these bytes are a text, which no picture and no film is: their formats have bytes near their beginning that no text has. A device
+ * may send a document in UTF-16, or in a buffer of a fixed length, and then zeros follow it: beyond the size of such a buffer, only the
+ * beginning of a structure shows that.
  */
 function isText(bytes: Uint8Array): boolean {
-  const isMarked = marks.some(([mark]) => mark.every((byte, at) => bytes[at] === byte));
-  return !noText.test(isMarked ? textOf(bytes).text : Buffer.from(bytes).toString("latin1"));
+  const isMarked = hasMark(bytes);
+  const isPlain = !isMarked && !isWide(bytes);
+  const content = isPlain ? withoutZeros(Buffer.from(bytes).toString("latin1")) : textOf(bytes).text;
+  const isClear = isMarked || (isPlain && (content.length === bytes.length || bytes.length <= wordsBytes));
+  return content !== "" && !noText.test(content) && (isClear || structureStart.test(content));
+}
+
+/** Whether there is no byte that no text in UTF-8 has. */
+export function isPlainText(bytes: Buffer): boolean {
+  const text = bytes.toString("latin1");
+  return !noText.test(text) && !/[\xc0\xc1\xf5-\xff]/.test(text);
+}
+
+/** Whether bytes begin as gzip does, which compresses without being asked and without a header that says so. */
+export function isZipped(bytes: Uint8Array): boolean {
+  return bytes[0] === 0x1f && bytes[1] === 0x8b;
+}
+
+/** The beginning of what was compressed, as far as a part of it shows that; any other bytes as they are. */
+function unzipped(bytes: Buffer): Buffer {
+  if (!isZipped(bytes)) {
+    return bytes;
+  }
+  try {
+    // A kilobyte of it becomes a megabyte at most.
+    return gunzipSync(bytes.subarray(0, wordsBytes), { finishFlush: constants.Z_SYNC_FLUSH }).subarray(
+      0,
+      readBytes,
+    );
+  } catch {
+    return bytes;
+  }
+}
+
+function hasMark(bytes: Uint8Array): boolean {
+  return marks.some(([mark]) => mark.every((byte, at) => bytes[at] === byte));
+}
+
+/** Whether bytes begin like a text of UTF-16, with a byte order mark or with a letter that has a zero beside it. */
+function isWide(bytes: Uint8Array): boolean {
+  return hasMark(bytes) || (bytes.length > 1 && (bytes[0] === 0) !== (bytes[1] === 0));
+}
+
+/** A text without byte order marks in front, and without the zeros behind it. */
+export function contentOf(text: string): string {
+  return withoutZeros(text.replace(/^\uFEFF+/, ""));
+}
+
+/** A text without the zeros behind it, with which a device fills a buffer of a fixed length. */
+function withoutZeros(text: string): string {
+  let length = text.length;
+  while (length > 0 && text.charCodeAt(length - 1) === 0) {
+    length -= 1;
+  }
+  return text.slice(0, length);
 }
 
 const names = {
@@ -134,6 +196,8 @@ export class DocumentWatch {
   /** Undefined once it is known to be none. */
   #read: ByteCollector | undefined = new ByteCollector(readBytes);
   readonly #isMedium: (head: Uint8Array) => boolean;
+  /** Whether zeros have come: nothing else follows them in a document. */
+  #isPadded = false;
 
   /** `isMedium`: whether a body that begins like this is a picture or a film, whatever its bytes look like. */
   constructor(isMedium: (head: Uint8Array) => boolean) {
@@ -145,17 +209,23 @@ export class DocumentWatch {
     if (this.#read === undefined) {
       return true;
     }
-    const isMarked = marks.some(([mark]) => mark[0] === this.#read?.bytes()[0]);
-    if (!isMarked && this.#read.bytes().length > 1 && noText.test(chunk.toString("latin1"))) {
-      this.#read = undefined;
-      return true;
+    const before = this.#read.bytes();
+    const part = chunk.subarray(0, readBytes - before.length);
+    if (before.length > 1 && !isWide(before) && !isZipped(before)) {
+      const content = withoutZeros(part.toString("latin1"));
+      if ((this.#isPadded && content !== "") || noText.test(content)) {
+        this.#read = undefined;
+        return true;
+      }
+      this.#isPadded ||= content.length < part.length;
     }
-    return this.#read.add(chunk) || this.document() === undefined;
+    this.#read.add(part);
+    return this.#read.bytes().length < readBytes || this.document() === undefined;
   }
 
   /** What the body is, as far as it was followed; undefined if it is no text, or empty. */
   document(): Document | undefined {
-    const bytes = this.#read?.bytes() ?? Buffer.alloc(0);
+    const bytes = unzipped(this.#read?.bytes() ?? Buffer.alloc(0));
     if (bytes.length > 0 && (!isText(bytes) || this.#isMedium(bytes))) {
       this.#read = undefined;
     }
@@ -165,16 +235,11 @@ export class DocumentWatch {
 
 /** Reads a text document. */
 function readDocument(bytes: Uint8Array): Document {
-  const { text } = textOf(bytes);
+  const text = withoutZeros(textOf(bytes).text);
   if (isHtml(text)) {
     return { kind: "html", text };
   }
-  const isJson = /^[{[]/.test(
-    text
-      .slice(0, decidingLength)
-      .replace(/^\uFEFF/, "")
-      .trimStart(),
-  );
+  const isJson = /^\uFEFF?\s*(?:\{\s*["}]|\[\s*[-"{[\]\d])/.test(text.slice(0, decidingLength));
   return { kind: isJson ? "json" : isXml(text) ? "xml" : "text", text };
 }
 
@@ -192,6 +257,21 @@ export function wordsOf({ kind, text }: Document, hide: Hide = String): Problem 
   ).replace(/[.\s]+$/, "");
   const code = kind === "json" ? codeOf(text) : null;
   return code === null || found === undefined ? verbatim(words) : phrase("errorWords", { words, code });
+}
+
+/**
+ * What a text of JSON says has failed, in its own words: APIs report failures with a status of success, too. Undefined if it reports none,
+ * or is something else.
+ */
+export function failureIn(text: string, hide?: Hide): Problem | undefined {
+  const { errorCode, error } = parseFields(contentOf(text), limits) ?? {};
+  const hasCode = typeof errorCode === "number" || typeof errorCode === "string";
+  const isFailure = (hasCode && !/^0*$/.test(String(errorCode).trim())) || isSaid(error);
+  return isFailure ? wordsOf({ kind: "json", text: contentOf(text) }, hide) : undefined;
+}
+
+function isSaid(error: unknown): boolean {
+  return typeof error === "string" ? error.trim() !== "" : typeof error === "object" && error !== null;
 }
 
 function fieldsOfJson(text: string): Readonly<Record<string, unknown>> {

@@ -13,12 +13,20 @@ const references = v.object({
 /** The references of a measurement, as they were sent or as a record contains them. */
 export type References = v.InferOutput<typeof references>;
 
+export const customReferenceNames = ["customReference1", "customReference2", "customReference3"] as const;
+
 export const referenceNames = [
   "transactionReference",
-  "customReference1",
-  "customReference2",
-  "customReference3",
+  ...customReferenceNames,
 ] as const satisfies readonly (keyof References)[];
+
+/** At least 16 hexadecimal digits: nobody else has them by chance, and nothing else that flows call a tag looks like it. */
+const tagForm = /^(?=(?:-*[\da-f]){16})[\da-f-]{16,100}$/i;
+
+/** Whether a text can be the tag of one measurement: a UUID, or an ID as Node-RED makes it. */
+export function isTag(text: string): boolean {
+  return tagForm.test(text);
+}
 
 const figures = v.object({
   length: figure,
@@ -34,10 +42,15 @@ const figures = v.object({
 /** The measured values; length, width and height are null unless there is exactly one object. */
 export type Figures = v.InferOutput<typeof figures>;
 
+/** Undefined for anything else: a message may come from anywhere. */
+const sentSteady = v.fallback(v.optional(v.object({ clock: v.string(), ms: v.number() })), undefined);
+
 /** A measurement by a device on the local network: the facts by which the cloud's record of it is found. */
 export const localMeasurement = v.object({
   /** When it was sent, by this computer's clock (ISO 8601, UTC). */
   sentAt: v.pipe(v.string(), v.isoTimestamp()),
+  /** The same by a clock that nobody sets; not of a measurement of an earlier version. */
+  sentSteady,
   /** As they were sent. */
   references,
   /** The unique id among the references. */
@@ -54,6 +67,7 @@ export type LocalMeasurement = v.InferOutput<typeof localMeasurement>;
 const measuredBy = v.object({
   surface: v.picklist(["newer-device", "earlier-device"]),
   sentAt: v.pipe(v.string(), v.isoTimestamp()),
+  sentSteady,
   references,
   tag: text,
 });
@@ -84,10 +98,11 @@ export function readLocalMeasurement(by: unknown, measured: unknown): LocalMeasu
   if (!given.success || !read.success) {
     return null;
   }
-  const { sentAt, references: sent, tag } = given.output;
+  const { sentAt, sentSteady, references: sent, tag } = given.output;
   const { ok, errorCode, length, width, height, weight, dateTimeUtc, ...units } = read.output;
   return {
     sentAt,
+    ...(sentSteady === undefined ? {} : { sentSteady }),
     references: sent,
     tag,
     ok: errorCode === null ? ok : errorCode === 0,

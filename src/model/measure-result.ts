@@ -119,7 +119,7 @@ export const measureResultSchema = v.pipe(
     device: v.pipe(
       v.nullable(v.string()),
       v.description(
-        "Which device measured: the name of its config node, or its address if it has no name; through the cloud, its registration code if no config node names that. Null if the library is used without Node-RED.",
+        "Which device measured: the name of its config node, or its address if it has no name; through the cloud, if no config node names its registration code, the name with which it is registered, or that code if it is not known. Null if the library is used without Node-RED.",
       ),
     ),
     source: v.pipe(

@@ -7,6 +7,7 @@ import {
   transactionRecordSchema,
 } from "./transaction-record.ts";
 import * as values from "./value-schemas.ts";
+import { weightTable, weightTableCarrier, weightTableLimits, weightTableRule } from "./weight-table.ts";
 import { described } from "./value-schemas.ts";
 
 // The messages that nodes accept and send, and which node sends which.
@@ -59,10 +60,7 @@ const measureMessage = {
 
 const contentMessage = {
   payload: described("The content.", v.instance(Buffer)),
-  contentType: described(
-    "As the device or the cloud announces it, or else as the content shows.",
-    v.string(),
-  ),
+  contentType: described("By its content, else as announced.", v.string()),
   filename: described(
     "A suggested file name that is valid on every system, with the extension that matches the content.",
     v.string(),
@@ -94,10 +92,12 @@ export const shapes = {
   HeldUp: values.heldUp,
   EvidencePackage: values.evidencePackage,
   Hold: values.hold,
+  AddedNumber: values.addedNumber,
   MissingEvidence: values.missingEvidence,
   VerifyResult: values.verifyResult,
   PruneResult: values.pruneResult,
   TimestampResult: values.timestampResult,
+  Correction: values.correction,
   LogCheckpoint: values.logCheckpoint,
   StoreState: values.storeState,
   MessageParts: values.messageParts,
@@ -115,8 +115,14 @@ export const shapes = {
   SideDeviation: values.sideDeviation,
 } satisfies Record<string, v.GenericSchema>;
 
-/** The values that only the library returns; they are on no message. */
-export const libraryShapes = { CloudDevice: cloudDeviceSchema };
+/** The values that only the library takes or returns; they are on no message. */
+export const libraryShapes = {
+  CloudDevice: cloudDeviceSchema,
+  WeightTable: weightTable,
+  WeightTableCarrier: weightTableCarrier,
+  WeightTableLimits: weightTableLimits,
+  WeightTableRule: weightTableRule,
+};
 
 /** The parts of an error, whose types are defined with the errors. */
 const errorShapes = {
@@ -162,17 +168,29 @@ export const sent = {
     resumed: v.exactOptional(
       described("True if the job was finished after a restart or a deploy.", v.literal(true)),
     ),
+    resumedFrom: v.exactOptional(
+      described(
+        "The name of the node that had accepted the job, or its ID if it has none: it is disabled or no longer deployed.",
+        v.string(),
+      ),
+    ),
   }),
   HeldUpMessage: message(
     "What archive sends on its second output of a parcel that is not archived yet, beside the message that it ends in.",
     { payload: values.heldUp },
   ),
-  EvidenceListMessage: message("What evidence sends after find, hold and release.", {
+  EvidenceListMessage: message("What evidence sends after find, hold, release and name.", {
     payload: described("The packages, the newest first.", v.array(values.evidencePackage)),
   }),
   EvidenceMessage: message("What evidence sends after find as one message per package.", {
     payload: values.evidencePackage,
     parts: values.messageParts,
+  }),
+  EvidenceTableMessage: message("What evidence sends after csv.", {
+    payload: described("The packages as CSV, the newest first, 10,000 at most.", v.string()),
+    contentType: v.literal("text/csv; charset=utf-8"),
+    filename: described("A name for the file.", v.string()),
+    more: described("Whether there are more packages.", v.boolean()),
   }),
   MissingListMessage: message("What evidence sends after missing.", {
     payload: described("What has no complete package, the newest first.", v.array(values.missingEvidence)),
@@ -216,8 +234,8 @@ export const sent = {
     barcodeReference: described("As in the record.", text),
     corrects: v.exactOptional(
       described(
-        "True if another record of this transaction came before with another content, such as other figures.",
-        v.literal(true),
+        "If another record of this transaction came before with another content, such as other figures: the last of them.",
+        values.correction,
       ),
     ),
     resumed: v.exactOptional(
@@ -226,9 +244,11 @@ export const sent = {
   }),
   DeviceListMessage: message("What device list sends as one list.", {
     payload: described("All devices.", v.array(values.fleetDevice)),
+    clockAhead: values.clockAhead,
   }),
   DeviceMessage: message("What device list sends as one message per device.", {
     payload: values.fleetDevice,
+    clockAhead: values.clockAhead,
     parts: values.messageParts,
   }),
   ScanMessage: message("What scan sends for a parcel, on its first output.", {
@@ -263,7 +283,15 @@ export const sent = {
 
 /** The messages that nodes accept with the defaults of their dialogs. */
 export const taken = {
-  MeasureInput: message("What measure takes.", measureInput),
+  MeasureInput: message("What measure takes.", {
+    ...measureInput,
+    tag: v.exactOptional(
+      described(
+        "If the dialog says which custom reference the tag is put into: a new ID for each measurement, of at least 16 hexadecimal digits, such as a UUID. Without it, the node makes one. What is sent on does not have it.",
+        v.string(),
+      ),
+    ),
+  }),
   VideoInput: message("What video and remote trigger take if the dialog leaves the choice to the message.", {
     ...measureInput,
     action: v.exactOptional(action),
@@ -293,10 +321,12 @@ export const taken = {
         "If the dialog leaves the choice to the message.",
         v.picklist([
           "find",
+          "csv",
           "missing",
           "verify",
           "hold",
           "release",
+          "name",
           "export",
           "prune",
           "timestamp",
@@ -307,10 +337,13 @@ export const taken = {
     ),
     filter: v.exactOptional(
       described(
-        "For find: what else is true of the packages, in place of the node's filters.",
+        "For find and csv: what else is true of the packages, in place of the node's filters.",
         v.nullable(
           v.object({
             device: v.exactOptional(described("As the packages name it.", v.string())),
+            work: v.exactOptional(
+              described("What kind of work it was, such as `packing`, `return` or `inspection`.", v.string()),
+            ),
             period: v.exactOptional(described("When they were archived, such as `24h`.", v.string())),
             film: v.exactOptional(described("True: they have a video.", v.boolean())),
             onHold: v.exactOptional(
@@ -327,8 +360,14 @@ export const taken = {
         v.nullable(v.pipe(v.number(), v.integer(), v.minValue(0))),
       ),
     ),
-    reason: v.exactOptional(described("For hold and release.", v.nullable(v.string()))),
-    person: v.exactOptional(described("For hold and release.", v.nullable(v.string()))),
+    numbers: v.exactOptional(
+      described("For name: what is added to the package.", v.nullable(v.union([idText, v.array(idText)]))),
+    ),
+    claim: v.exactOptional(
+      described("For export: the number of the claim that it is for.", v.nullable(idText)),
+    ),
+    reason: v.exactOptional(described("For hold, release and name.", v.nullable(v.string()))),
+    person: v.exactOptional(described("For hold, release and name.", v.nullable(v.string()))),
   }),
   ScanInput: message("What scan takes.", {
     payload: described(
@@ -373,8 +412,9 @@ const sentBy: Readonly<Record<string, Readonly<Record<string, DefinitionName>>>>
   "fetch-media": fetched,
   archive: { "always, output 1": "ArchiveMessage", "a delay, output 2": "HeldUpMessage" },
   evidence: {
-    "find, as one list; hold, release": "EvidenceListMessage",
+    "find, as one list; hold, release, name": "EvidenceListMessage",
     "find, one message per package": "EvidenceMessage",
+    csv: "EvidenceTableMessage",
     "missing, as one list": "MissingListMessage",
     "missing, one each, output 1 or 2": "MissingMessage",
     verify: "VerifyMessage",

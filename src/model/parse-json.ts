@@ -110,6 +110,33 @@ export function parseFields(text: string, limits: JsonLimits): Readonly<Record<s
   }
 }
 
+/** A string, with the colon and the value behind it if it is a name, and what begins or ends an object. */
+const parts = /"((?:[^"\\]|\\.)*)"(\s*:\s*([^\s"{[,}\]]+|"(?:[^"\\]|\\.)*")?)?|[{}]/gs;
+/** A longer text takes the engine more memory than it is worth: no measurement is as long. */
+const mostSearched = 200_000;
+
+/**
+ * The name of a field that an object in a text of JSON has several times, with different values; undefined if there is none. JSON.parse takes
+ * the last of them, another reader the first one.
+ */
+export function ambiguousName(text: string): string | undefined {
+  const open: Map<string, string | undefined>[] = [];
+  for (const [token, name = "", isName, value] of text.length > mostSearched ? [] : text.matchAll(parts)) {
+    const fields = open.at(-1);
+    if (token === "{") {
+      open.push(new Map());
+    } else if (token === "}") {
+      open.pop();
+    } else if (isName !== undefined && fields !== undefined) {
+      if (fields.has(name) && (value === undefined || fields.get(name) !== value)) {
+        return nameOf(name);
+      }
+      fields.set(name, value);
+    }
+  }
+  return undefined;
+}
+
 const mayBeInexact = /\d{16}/;
 
 /** `__proto__`, of which some letter may be written as an escape. */
@@ -189,7 +216,7 @@ export function findJsonFault(text: string): Phrase {
     return pattern.exec(text)?.[0];
   };
   for (;;) {
-    at += match(/[\s\uFEFF]*/y)?.length ?? 0;
+    at += match(/[ \t\r\n]*/y)?.length ?? 0;
     const count = at + 1;
     const token = text[at];
     if (token === undefined) {
@@ -213,6 +240,10 @@ export function findJsonFault(text: string): Phrase {
       at++;
     } else if ((wants === "name" || wants === "value") && token === '"') {
       const end = endOfString(text, at);
+      const wrong = wrongInString(text, at, end);
+      if (wrong !== undefined) {
+        return phrase("jsonAt", { count: wrong + 1 });
+      }
       if (end >= text.length) {
         return phrase("jsonCut", { count: text.length });
       }
@@ -227,7 +258,9 @@ export function findJsonFault(text: string): Phrase {
       const number = match(/-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?/iy);
       const value = number ?? match(/(?:true|false|null)\b/y);
       if (value === undefined) {
-        return phrase("jsonNoValue", { name: nameOf(name), count });
+        return isList.length === 0
+          ? phrase("jsonAt", { count })
+          : phrase("jsonNoValue", { name: nameOf(name), count });
       }
       [wants, last] = ["next", number === undefined ? "other" : "number"];
       at += value.length;
@@ -237,6 +270,22 @@ export function findJsonFault(text: string): Phrase {
       return phrase("jsonAt", { count });
     }
   }
+}
+
+const escaped = /^\\(?:["\\/bfnrt]|u[\dA-Fa-f]{4})/;
+const longestEscape = 6;
+
+/** The position of what no string of JSON has: a control character, such as one that divides a GS1 code, or a backslash before anything. */
+function wrongInString(text: string, start: number, end: number): number | undefined {
+  for (let at = start + 1; at < end; at++) {
+    const code = text.charCodeAt(at);
+    const isCut = end >= text.length && end - at < longestEscape;
+    if (code < 0x20 || (code === backslash && !isCut && !escaped.test(text.slice(at, at + longestEscape)))) {
+      return at;
+    }
+    at += Number(code === backslash);
+  }
+  return undefined;
 }
 
 /** The position of the quote that ends the string, or the end of the text. */

@@ -33,8 +33,9 @@ export interface MeasureResult {
   /** Unit of weight, such as kg or lb. */
   weightUnitOfMeasure: string | null;
   /**
-   * Which device measured: the name of its config node, or its address if it has no name; through the cloud, its
-   * registration code if no config node names that. Null if the library is used without Node-RED.
+   * Which device measured: the name of its config node, or its address if it has no name; through the cloud, if no
+   * config node names its registration code, the name with which it is registered, or that code if it is not
+   * known. Null if the library is used without Node-RED.
    */
   device: string | null;
   /** Which API it came from. */
@@ -119,9 +120,53 @@ export interface MeasuredBy {
   certificate: string | null;
   /** When the measure was sent, by this computer's clock (ISO 8601, UTC). */
   sentAt: string;
+  /**
+   * The same by a clock that nobody sets: its record is found by it where the other clock was set since.
+   */
+  sentSteady?: {
+    /** What it counts from: only times with the same one can be compared. */
+    clock: string;
+    /** Milliseconds since then. */
+    ms: number;
+  };
   references: SentReferences;
   /** The unique ID that was put into the custom reference chosen as tag; null if none was. */
   tag: string | null;
+  /**
+   * After a successful measurement, `video` as it was on its message then: an archive node without a cloud reads
+   * it where a flow has removed the other. Absent if there was none.
+   */
+  video?: {
+    /** Which command it was. */
+    action: "start" | "stop" | "cancel";
+    /** When the response arrived, by this computer's clock (ISO 8601, UTC). */
+    at: string;
+    /** What the video is for: as given with the message, or with the start of the recording. */
+    transactionReference: string | null;
+    /**
+     * Once the recording has ended: whose it is. `own`: it was started for this reference. `overwritten`: it was,
+     * and another start has replaced it; the cloud's video of this transaction, if any, is another parcel's.
+     * `cancelled`: it was, and was cancelled. `taken`: it was, and the measurement of another parcel got it, so that
+     * this transaction has no video. `waiting`: this measurement has failed, and the next successful one gets it.
+     * `other`: it was started for another reference, and `at` and `transactionReference` are those of that start.
+     * `unknown`: this Node-RED cannot tell. Absent if this Node-RED has seen no start.
+     */
+    recording?: "own" | "overwritten" | "cancelled" | "taken" | "waiting" | "other" | "unknown";
+    /** The start that replaced it, if it was overwritten. */
+    by?: {
+      /** What it was started for. */
+      transactionReference: string | null;
+      /** When the response arrived, by this computer's clock (ISO 8601, UTC). */
+      at: string;
+    };
+    /** After a stop: the device on the local network that keeps the video. */
+    device?: {
+      /** Of its config node. */
+      id: string;
+      /** As its config node has it. */
+      name: string;
+    };
+  };
 }
 
 /** The references that were sent with a measure; all null for a device that takes none. */
@@ -188,11 +233,11 @@ export interface SavedFile {
   bytes: number;
   /** Hash of its content, in lower-case hexadecimal. */
   sha256: string;
-  /** As the device or the cloud announces it, or else as the content shows. */
+  /** By its content, else as announced. */
   contentType: string;
   /**
-   * Only where the content is of no known format, so that it may be anything: then it counts as neither an image
-   * nor a video.
+   * Only where the content is of no known format, or a video without its index, which nothing can play: then it
+   * counts as neither an image nor a video.
    */
   recognized?: false;
 }
@@ -262,7 +307,10 @@ export interface TransactionRecord {
   customReference3: string | null;
   /** What the host gave with the measure. */
   transactionReference: string | null;
-  /** The name of the config node that names its deviceClientId; null if there is none. */
+  /**
+   * The name of the config node that names its deviceClientId, or else the name with which it is registered with a
+   * deployed cloud; null if neither is known.
+   */
   device: string | null;
   /**
    * The serial number of the device, as typed into the config node that names its deviceClientId; null if there is
@@ -292,7 +340,9 @@ export interface FleetDevice {
   terminal: Terminal | null;
   /** When the cloud last heard of it, in UTC. */
   lastHeartbeatUtc: string | null;
-  /** Seconds since then, by this computer's clock; null if there has been no heartbeat. */
+  /**
+   * Seconds since then, by the cloud's clock (the Date of its answer); null if there has been no heartbeat.
+   */
   silentFor: number | null;
   /**
    * Only among what has changed: the cloud no longer lists the device, and this is the last that was known of it.
@@ -337,6 +387,15 @@ export interface ArchivedPackage {
   transactionId: string | null;
   /** As given. */
   transactionReference: string | null;
+  /** The size and the weight of the parcel, as measured; null without a measurement. */
+  measurement: {
+    length: number | null;
+    width: number | null;
+    height: number | null;
+    dimsUnitOfMeasure: string | null;
+    weight: number | null;
+    weightUnitOfMeasure: string | null;
+  } | null;
   /** The images and videos; of a package that was there before, also those of the supplements to it. */
   files: ArchivedFile[];
   /** Sum of their lengths. */
@@ -370,8 +429,8 @@ export interface ArchivedFile {
   /** By its content, else as announced. */
   contentType: string | null;
   /**
-   * Only where the content is of no known format, so that it may be anything: then it counts as neither an image
-   * nor a video.
+   * Only where the content is of no known format, or a video without its index, which nothing can play: then it
+   * counts as neither an image nor a video.
    */
   recognized?: false;
   /** Its length. */
@@ -433,18 +492,29 @@ export interface EvidencePackage {
   transactionId: string | null;
   /** As given. */
   transactionReference: string | null;
-  /** As given. */
+  /** As given; null if it is the tag. */
   customReference1: string | null;
-  /** As given. */
+  /** As given; null if it is the tag. */
   customReference2: string | null;
-  /** As given. */
+  /** As given; null if it is the tag. */
   customReference3: string | null;
   /** As given. */
   barcodeReference: string | null;
   /** The text of the scanned label. */
   scan: string | null;
+  /** What was added after it was archived, in this order. */
+  numbers: AddedNumber[];
   /** Which device measured. */
   device: string | null;
+  /** Who did the work, as `msg.operator` said it. */
+  operator: string | null;
+  /**
+   * What kind of work it was, as `msg.work` said it, and `packing` if it said nothing; null if its manifest is
+   * gone.
+   */
+  work: string | null;
+  /** What was noted about the parcel, as `msg.note` said it. */
+  note: string | null;
   /** Of the device, as its owner has typed it in. */
   deviceSerialNumber: string | null;
   /** Of the device, as its owner has typed it in. */
@@ -453,6 +523,35 @@ export interface EvidencePackage {
   measuredAtUtc: string | null;
   /** By this computer's clock (ISO 8601, UTC). */
   archivedAtUtc: string;
+  /**
+   * Pairs of times of the package that do not fit together, so that a clock may have been wrong; empty if all do.
+   */
+  timesInDoubt: {
+    /** Which of its times comes first in a package. */
+    first:
+      | "accepted"
+      | "archived"
+      | "logged"
+      | "measured"
+      | "measuredLocal"
+      | "recorded"
+      | "retained"
+      | "stamped";
+    /** As the package has it. */
+    firstAt: string;
+    /** Which one comes after it. */
+    second:
+      | "accepted"
+      | "archived"
+      | "logged"
+      | "measured"
+      | "measuredLocal"
+      | "recorded"
+      | "retained"
+      | "stamped";
+    /** As the package has it. */
+    secondAt: string;
+  }[];
   /** As measured. */
   length: number | null;
   /** As measured. */
@@ -511,6 +610,20 @@ export interface Hold {
   /** Who put it on hold, as given. */
   person: string | null;
   /** As given, or the text of the file. */
+  reason: string | null;
+}
+
+/**
+ * A number that was not known yet when the package was archived, such as that of a label that was bought later.
+ */
+export interface AddedNumber {
+  /** As given. */
+  number: string;
+  /** By this computer's clock (ISO 8601, UTC). */
+  addedAtUtc: string;
+  /** Who added it, as given. */
+  person: string | null;
+  /** Why, or where it comes from, as given. */
   reason: string | null;
 }
 
@@ -575,6 +688,33 @@ export interface VerifyResult {
     kind: string;
     path: string;
     text: string;
+    /** Of a package whose times do not fit together: which. */
+    times?: {
+      /** Which of its times comes first in a package. */
+      first:
+        | "accepted"
+        | "archived"
+        | "logged"
+        | "measured"
+        | "measuredLocal"
+        | "recorded"
+        | "retained"
+        | "stamped";
+      /** As the package has it. */
+      firstAt: string;
+      /** Which one comes after it. */
+      second:
+        | "accepted"
+        | "archived"
+        | "logged"
+        | "measured"
+        | "measuredLocal"
+        | "recorded"
+        | "retained"
+        | "stamped";
+      /** As the package has it. */
+      secondAt: string;
+    }[];
     /**
      * Of a package that was verified on its own: the earliest valid time stamp that covers it; null if there is
      * none.
@@ -586,8 +726,36 @@ export interface VerifyResult {
       signer: string;
       /** The name of the root certificate that the signer was checked against; null if none was given. */
       root: string | null;
-      /** How many lines of the store's log were signed; the line of this package is one of them. */
+      /** How many lines of the store's log were signed. */
       logSize: number;
+    } | null;
+  }[];
+  /** What the logs that were read say; empty for an export and for single packages. */
+  logs: {
+    /** The ID of the store. */
+    store: string;
+    /** How many packages were archived and not deleted since. */
+    packages: number;
+    /** How many were deleted. */
+    pruned: number;
+    /** How many are on hold. */
+    held: number;
+    /** How many of the packages the newest valid time stamp covers. */
+    covered: number;
+    /** How many it does not cover yet. */
+    uncovered: number;
+    /** That time stamp; null if there is none. */
+    timestamp: {
+      /** When it was signed, by the clock of the time stamp server (ISO 8601, UTC). */
+      atUtc: string;
+      /** The name in the certificate of the signer. */
+      signer: string;
+      /** The name of the root certificate that the signer was checked against; null if none was given. */
+      root: string | null;
+      /** How many lines of the store's log were signed. */
+      logSize: number;
+      /** Its folder in the archive. */
+      location: string;
     } | null;
   }[];
   /** How many packages were checked. */
@@ -695,6 +863,16 @@ export interface TimestampResult {
   packages: number;
   /** Whether this time stamp was there already. */
   alreadyStamped: boolean;
+}
+
+/** Another record of the same transaction came before, with another content. */
+export interface Correction {
+  /** The ID of that record. */
+  transactionId: string;
+  /** When it was received, by this computer's clock (ISO 8601, UTC). */
+  receivedAt: string;
+  /** The names of the fields that differ, in the alphabet's order. */
+  fields: string[];
 }
 
 /**
@@ -853,7 +1031,7 @@ export interface ScanSeparator {
  * text and number are as typed.
  */
 export interface ScanKeyboard {
-  /** The layout of the computer: AZERTY or QWERTZ. */
+  /** The computer's layout, such as QWERTZ: the first that explains it. */
   layout: string;
   /** What the scanner means, as a US keyboard would type it. */
   text: string;
@@ -894,6 +1072,11 @@ export interface BillableWeight {
    */
   basis: "dimensional" | "actual" | "minimum";
   /**
+   * The limit that sets the least weight, where that is billed; null where the rule sets it, or another weight is
+   * billed.
+   */
+  minimumFrom: string | null;
+  /**
    * How it was found, such as “12 × 9 × 7 in = 756 in³, ÷ 139 = 5.44, rounded up to 6 lb”. In English with a
    * decimal point, whatever the language of the server, so that records can be compared.
    */
@@ -925,8 +1108,13 @@ export interface BillableWeight {
   ruleDate: string | null;
   /** Where the rule was found; null for a custom rule. */
   source: string | null;
-  /** False if a part of the rule was found in one secondary source only; null for a custom rule. */
+  /**
+   * False if a part of the rule was found in one secondary source only; null for a custom rule and for one of a
+   * table file.
+   */
   ruleVerified: boolean | null;
+  /** The day on which the rule was last compared with its source (YYYY-MM-DD); null for a custom rule. */
+  ruleChecked: string | null;
   /**
    * Whether the parcel is over any of the thresholds. Null if nothing was compared, or if it is over none of those
    * that could be compared, and one could not be: without a weight, or where the table has the carrier's limits of
@@ -945,6 +1133,12 @@ export interface BillableWeight {
    * would be billed otherwise: a sentence in English. Null where it does not.
    */
   roundingNote: string | null;
+  /**
+   * Where the clocks of the device and of this computer are more than a day apart and that matters, or the
+   * device's was never set: a sentence in English that says which day's rule was used, and what the other one
+   * would bill. Otherwise null.
+   */
+  note: string | null;
   /** The measurement against the label; null if `msg.scan` contains neither the size nor the weight. */
   deviation: LabelDeviation | null;
   /**
@@ -1025,4 +1219,62 @@ export interface CloudDevice {
   /** What a remote trigger takes as deviceReference. */
   registrationCode: string | null;
   [field: string]: unknown;
+}
+
+/** A table of carriers' rules in place of the one of this package. */
+export interface WeightTable {
+  /** Where editors find the schema. */
+  $schema?: string;
+  /**
+   * The day on which all of it was last compared with its sources (YYYY-MM-DD); a year later the node warns.
+   */
+  checked: string;
+  /** The carriers. */
+  carriers: WeightTableCarrier[];
+}
+
+/** The rules and limits of one carrier. */
+export interface WeightTableCarrier {
+  /** The name by which the node, or a message, selects it. */
+  name: string;
+  /** In any order; the one of the day of the measurement is used. */
+  rules: WeightTableRule[];
+  /** Limits for surcharges; none if left out. */
+  surcharges?: WeightTableLimits[];
+}
+
+/** A carrier's limits from one day on. */
+export interface WeightTableLimits {
+  /** The first day on which it applies (YYYY-MM-DD); null or left out if that is not known. */
+  since?: string | null;
+  /** The last day on which it applies; null or left out if no newer one is known. */
+  validUntil?: string | null;
+  /** Where it was found, such as the number of a contract. */
+  source: string;
+  /** Each as in the node: `oversize: longest > 96 in, at least 90 lb`. */
+  limits: string[];
+}
+
+/** How the billed weight is calculated from one day on. */
+export interface WeightTableRule {
+  /** The rule's name, which is `ruleId` in the result. */
+  id: string;
+  /** The first day on which it applies (YYYY-MM-DD); null or left out if that is not known. */
+  since?: string | null;
+  /** The last day on which it applies; null or left out if no newer one is known. */
+  validUntil?: string | null;
+  /** Where it was found, such as the number of a contract. */
+  source: string;
+  /** Cubic centimeters for a kilogram, or cubic inches for a pound. */
+  unit: "cm-kg" | "in-lb";
+  /** What the volume is divided by. */
+  divisor: number | string;
+  /** How each side is rounded to a whole inch or centimeter; `none` if left out. */
+  sideRounding?: "none" | "up" | "nearest";
+  /** The weight is rounded up to a multiple of it; to the thousandth if it is 0 or left out. */
+  productRounding?: number | string;
+  /** Only a volume above it counts; 0 if left out. */
+  threshold?: number | string;
+  /** The least weight that is billed; 0 if left out. */
+  minimum?: number | string;
 }

@@ -1,8 +1,9 @@
 import * as v from "valibot";
 import { onOneLine, phrase } from "../errors/interpolation.ts";
+import { fieldsOf, isContainer } from "./containers.ts";
 import { ShapeError, code, decimal, decode, flag, id, text, unit } from "./decode.ts";
 import { sha256Of } from "./sha256.ts";
-import type { CloudDevice, MediaItem, Terminal, TransactionRecord } from "./shapes.ts";
+import type { CloudDevice, Correction, MediaItem, Terminal, TransactionRecord } from "./shapes.ts";
 
 /**
  * A record as the webhook posts it, with the field names of a measurement's result; numbers may be text in one version.
@@ -30,7 +31,9 @@ const wireRecord = v.looseObject({
   customReference2: text("What the host gave with the measure."),
   customReference3: text("What the host gave with the measure."),
   transactionReference: text("What the host gave with the measure."),
-  device: text("The name of the config node that names its deviceClientId; null if there is none."),
+  device: text(
+    "The name of the config node that names its deviceClientId, or else the name with which it is registered with a deployed cloud; null if neither is known.",
+  ),
   deviceSerialNumber: text(
     "The serial number of the device, as typed into the config node that names its deviceClientId; null if there is none.",
   ),
@@ -69,7 +72,7 @@ const recordNames: ReadonlyMap<string, string> = new Map([
 export function decodeTransactionRecord(value: unknown): TransactionRecord {
   refuseOtherForms(value);
   const given = decode(v.looseObject({}), rename(value));
-  const fields = decode(wireRecord, given);
+  const fields = withoutImpossible(decode(wireRecord, given));
   const unreadable = Object.entries(given).filter(
     ([name, field]) => fields[name] === null && field !== null && field !== "",
   );
@@ -81,26 +84,66 @@ export function decodeTransactionRecord(value: unknown): TransactionRecord {
   };
 }
 
+/** A parcel that was measured has a size, and a weight that is not below 0. */
+function withoutImpossible(record: v.InferOutput<typeof wireRecord>): v.InferOutput<typeof wireRecord> {
+  const { errorCode, length, width, height, weight } = record;
+  const size = (side: number | null): number | null => (side !== null && side > 0 ? side : null);
+  return errorCode === 0
+    ? {
+        ...record,
+        length: size(length),
+        width: size(width),
+        height: size(height),
+        weight: weight !== null && weight < 0 ? null : weight,
+      }
+    : record;
+}
+
 /** Throws a ShapeError that says what was found in place of a record: several in an array, one in an envelope, or none with an id. */
 function refuseOtherForms(value: unknown): void {
   if (Array.isArray(value)) {
     throw new ShapeError(phrase("bodyList", { count: value.length }));
   }
-  if (typeof value !== "object" || value === null || hasId(value)) {
+  const fields = fieldsOf(value);
+  if (fields === null || (hasId(fields) && hasResult(fields))) {
     return;
   }
-  const inside = Object.entries(value).find(
-    ([, one]) => hasId(one) || (Array.isArray(one) && one.some(hasId)),
-  );
-  throw new ShapeError(
-    inside === undefined
-      ? phrase("fieldMissing", { name: "id" })
-      : phrase("bodyInside", { name: onOneLine(inside[0]).slice(0, 60).toWellFormed() }),
-  );
+  // Some envelopes have an ID of their own, but none has a result.
+  const isRecord = (one: unknown): boolean => hasId(one) && (hasResult(one) || !hasId(fields));
+  const inside = wayToRecord(fields, isRecord, mostEnvelopes);
+  if (inside !== undefined) {
+    const name = onOneLine(inside.join(".")).slice(0, 60).toWellFormed();
+    throw new ShapeError(phrase("bodyInside", { name }));
+  }
+  if (!hasId(fields)) {
+    throw new ShapeError(phrase("fieldMissing", { name: "id" }));
+  }
 }
 
-function hasId(value: unknown): boolean {
-  return typeof value === "object" && value !== null && ("id" in value || "transactionId" in value);
+/** How many envelopes may be around each other. */
+const mostEnvelopes = 5;
+
+/** The names of the fields in which a record is; undefined if there is none. */
+function wayToRecord(
+  value: object,
+  isRecord: (value: unknown) => boolean,
+  levels: number,
+): string[] | undefined {
+  for (const [name, one] of levels === 0 ? [] : Object.entries(value)) {
+    const further = isContainer(one) ? wayToRecord(one, isRecord, levels - 1) : undefined;
+    const way = isRecord(one) ? [] : further;
+    if (way !== undefined) {
+      return Array.isArray(value) ? way : [name, ...way];
+    }
+  }
+  return undefined;
+}
+
+const hasId = (value: unknown): boolean => hasField(value, "id") || hasField(value, "transactionId");
+const hasResult = (value: unknown): boolean => hasField(value, "errorCode");
+
+function hasField(value: unknown, name: string): boolean {
+  return Object.hasOwn(fieldsOf(value) ?? {}, name);
 }
 
 /** What tells one transaction from others, and what is known of its device here. */
@@ -119,6 +162,47 @@ const notContent: ReadonlySet<string> = new Set([
 export function contentOf(record: TransactionRecord): string {
   const content = Object.entries(record).filter(([name]) => !notContent.has(name));
   return sha256Of(JSON.stringify(content.toSorted(byName), (_, value: unknown) => inOrder(value)));
+}
+
+/** What a record says, as short as it can be compared field by field with another one. */
+export interface Outline {
+  readonly names: readonly string[];
+  /** Of each field, in the order of the names. */
+  readonly digests: string;
+}
+
+/** More would hardly ever differ where these are the same. */
+const digestLength = 6;
+
+/** `before`: an outline that may have the same names, of which only one list is kept in memory then. */
+export function outlineOf(record: TransactionRecord, before?: Outline): Outline {
+  const fields = Object.entries(record)
+    .filter(([name]) => !notContent.has(name))
+    .toSorted(byName);
+  const names = fields.map(([name]) => name);
+  const isKnown = before?.names.length === names.length && before.names.every((one, at) => one === names[at]);
+  const digests = fields.map(([, value]) =>
+    sha256Of(JSON.stringify(value, (_, one: unknown) => inOrder(one)) ?? "").slice(0, digestLength),
+  );
+  return { names: isKnown ? before.names : names, digests: digests.join("") };
+}
+
+/** What is known of a record that was received before. */
+export interface Remembered {
+  readonly transactionId: string;
+  readonly receivedAt: string;
+  readonly outline: Outline;
+}
+
+/** What a record corrects, by its outline and what is known of the one before. */
+export function correctionOf({ transactionId, receivedAt, outline }: Remembered, now: Outline): Correction {
+  const digestsOf = ({ names, digests }: Outline): Map<string, string> =>
+    new Map(names.map((name, at) => [name, digests.slice(at * digestLength, (at + 1) * digestLength)]));
+  const [before, after] = [digestsOf(outline), digestsOf(now)];
+  const fields = [...new Set([...before.keys(), ...after.keys()])]
+    .filter((name) => before.get(name) !== after.get(name))
+    .toSorted();
+  return { transactionId, receivedAt, fields };
 }
 
 function inOrder(value: unknown): unknown {

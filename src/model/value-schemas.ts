@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { errorCodes } from "../errors/codes.ts";
 import type { ErrorDetails } from "../errors/dimensioner-error.ts";
+import { packageTimes } from "./archive-reports.ts";
 import { terminalSchema } from "./transaction-record.ts";
 
 // The values on messages that this package creates and never reads: with the schemas of values from the network, which lie beside
@@ -29,7 +30,7 @@ export const fleetDevice = described(
     ),
     lastHeartbeatUtc: described("When the cloud last heard of it, in UTC.", text),
     silentFor: described(
-      "Seconds since then, by this computer's clock; null if there has been no heartbeat.",
+      "Seconds since then, by the cloud's clock (the Date of its answer); null if there has been no heartbeat.",
       v.nullable(v.number()),
     ),
     removed: v.exactOptional(
@@ -41,10 +42,10 @@ export const fleetDevice = described(
   }),
 );
 
-/** Only where nobody knows the format. */
+/** Only where nobody knows the format, or a film has no index. */
 export const unrecognized = v.exactOptional(
   described(
-    "Only where the content is of no known format, so that it may be anything: then it counts as neither an image nor a video.",
+    "Only where the content is of no known format, or a video without its index, which nothing can play: then it counts as neither an image nor a video.",
     v.literal(false),
   ),
 );
@@ -55,10 +56,7 @@ export const savedFile = described(
     path: described("Its path. The file is complete, checked and synced.", v.string()),
     bytes: described("Its length.", count),
     sha256: described("Hash of its content, in lower-case hexadecimal.", sha256),
-    contentType: described(
-      "As the device or the cloud announces it, or else as the content shows.",
-      v.string(),
-    ),
+    contentType: described("By its content, else as announced.", v.string()),
     recognized: unrecognized,
   }),
 );
@@ -92,6 +90,19 @@ export const archivedPackage = described(
       text,
     ),
     transactionReference: described("As given.", text),
+    measurement: described(
+      "The size and the weight of the parcel, as measured; null without a measurement.",
+      v.nullable(
+        v.object({
+          length: number,
+          width: number,
+          height: number,
+          dimsUnitOfMeasure: text,
+          weight: number,
+          weightUnitOfMeasure: text,
+        }),
+      ),
+    ),
     files: described(
       "The images and videos; of a package that was there before, also those of the supplements to it.",
       v.array(archivedFile),
@@ -197,10 +208,25 @@ export const measuredBy = described(
       text,
     ),
     sentAt: described("When the measure was sent, by this computer's clock (ISO 8601, UTC).", v.string()),
+    sentSteady: v.exactOptional(
+      described(
+        "The same by a clock that nobody sets: its record is found by it where the other clock was set since.",
+        v.object({
+          clock: described("What it counts from: only times with the same one can be compared.", v.string()),
+          ms: described("Milliseconds since then.", v.number()),
+        }),
+      ),
+    ),
     references: sentReferences,
     tag: described(
       "The unique ID that was put into the custom reference chosen as tag; null if none was.",
       text,
+    ),
+    video: v.exactOptional(
+      described(
+        "After a successful measurement, `video` as it was on its message then: an archive node without a cloud reads it where a flow has removed the other. Absent if there was none.",
+        videoCommand,
+      ),
     ),
   }),
 );
@@ -224,6 +250,30 @@ export const hold = described(
   }),
 );
 
+export const addedNumber = described(
+  "A number that was not known yet when the package was archived, such as that of a label that was bought later.",
+  v.object({
+    number: described("As given.", v.string()),
+    addedAtUtc: described("By this computer's clock (ISO 8601, UTC).", v.string()),
+    person: described("Who added it, as given.", text),
+    reason: described("Why, or where it comes from, as given.", text),
+  }),
+);
+
+export const clockAhead = described(
+  "By how many seconds the cloud's clock is ahead of this computer's, as the Date of its answers tells it: 0 if both agree, negative if it is behind, null if it has told no time.",
+  number,
+);
+
+const timesInDoubt = v.array(
+  v.object({
+    first: described("Which of its times comes first in a package.", v.picklist(packageTimes)),
+    firstAt: described("As the package has it.", v.string()),
+    second: described("Which one comes after it.", v.picklist(packageTimes)),
+    secondAt: described("As the package has it.", v.string()),
+  }),
+);
+
 export const evidencePackage = described(
   "A package that was found, as its manifest and its measurement say.",
   v.object({
@@ -232,16 +282,27 @@ export const evidencePackage = described(
     folder: described("Absolute path of the package; in a bucket its address, `s3://bucket/…`.", v.string()),
     transactionId: described("As given, or as found; null if it is not known.", text),
     transactionReference: described("As given.", text),
-    customReference1: described("As given.", text),
-    customReference2: described("As given.", text),
-    customReference3: described("As given.", text),
+    customReference1: described("As given; null if it is the tag.", text),
+    customReference2: described("As given; null if it is the tag.", text),
+    customReference3: described("As given; null if it is the tag.", text),
     barcodeReference: described("As given.", text),
     scan: described("The text of the scanned label.", text),
+    numbers: described("What was added after it was archived, in this order.", v.array(addedNumber)),
     device: described("Which device measured.", text),
+    operator: described("Who did the work, as `msg.operator` said it.", text),
+    work: described(
+      "What kind of work it was, as `msg.work` said it, and `packing` if it said nothing; null if its manifest is gone.",
+      text,
+    ),
+    note: described("What was noted about the parcel, as `msg.note` said it.", text),
     deviceSerialNumber: described("Of the device, as its owner has typed it in.", text),
     deviceCertificate: described("Of the device, as its owner has typed it in.", text),
     measuredAtUtc: described("By the device's clock, as it sent the time.", text),
     archivedAtUtc: described("By this computer's clock (ISO 8601, UTC).", v.string()),
+    timesInDoubt: described(
+      "Pairs of times of the package that do not fit together, so that a clock may have been wrong; empty if all do.",
+      timesInDoubt,
+    ),
     length: described("As measured.", number),
     width: described("As measured.", number),
     height: described("As measured.", number),
@@ -318,30 +379,25 @@ const finding = v.object({
   problem: described("A sentence for people.", v.string()),
 });
 
+const coveringTimestamp = v.object({
+  atUtc: described("When it was signed, by the clock of the time stamp server (ISO 8601, UTC).", v.string()),
+  signer: described("The name in the certificate of the signer.", v.string()),
+  root: described(
+    "The name of the root certificate that the signer was checked against; null if none was given.",
+    text,
+  ),
+  logSize: described("How many lines of the store's log were signed.", count),
+});
+
 const note = v.object({
   kind: v.string(),
   path: v.string(),
   text: v.string(),
+  times: v.exactOptional(described("Of a package whose times do not fit together: which.", timesInDoubt)),
   timestamp: v.exactOptional(
     described(
       "Of a package that was verified on its own: the earliest valid time stamp that covers it; null if there is none.",
-      v.nullable(
-        v.object({
-          atUtc: described(
-            "When it was signed, by the clock of the time stamp server (ISO 8601, UTC).",
-            v.string(),
-          ),
-          signer: described("The name in the certificate of the signer.", v.string()),
-          root: described(
-            "The name of the root certificate that the signer was checked against; null if none was given.",
-            text,
-          ),
-          logSize: described(
-            "How many lines of the store's log were signed; the line of this package is one of them.",
-            count,
-          ),
-        }),
-      ),
+      v.nullable(coveringTimestamp),
     ),
   ),
 });
@@ -357,6 +413,28 @@ export const verifyResult = described(
     findingCount: described("How many there are.", count),
     unchecked: described("What could not be checked.", v.array(finding)),
     notes: described("What is not wrong, but worth knowing.", v.array(note)),
+    logs: described(
+      "What the logs that were read say; empty for an export and for single packages.",
+      v.array(
+        v.object({
+          store: described("The ID of the store.", v.string()),
+          packages: described("How many packages were archived and not deleted since.", count),
+          pruned: described("How many were deleted.", count),
+          held: described("How many are on hold.", count),
+          covered: described("How many of the packages the newest valid time stamp covers.", count),
+          uncovered: described("How many it does not cover yet.", count),
+          timestamp: described(
+            "That time stamp; null if there is none.",
+            v.nullable(
+              v.object({
+                ...coveringTimestamp.entries,
+                location: described("Its folder in the archive.", v.string()),
+              }),
+            ),
+          ),
+        }),
+      ),
+    ),
     packages: described("How many packages were checked.", count),
     files: described("How many files were checked.", count),
     bytes: described("How many bytes were checked.", count),
@@ -462,6 +540,15 @@ export const timestampResult = described(
     logRoot: described("The root of the Merkle tree over these lines (RFC 6962), in base64.", v.string()),
     packages: described("How many packages it covers that no earlier time stamp does.", count),
     alreadyStamped: described("Whether this time stamp was there already.", v.boolean()),
+  }),
+);
+
+export const correction = described(
+  "Another record of the same transaction came before, with another content.",
+  v.object({
+    transactionId: described("The ID of that record.", v.string()),
+    receivedAt: described("When it was received, by this computer's clock (ISO 8601, UTC).", v.string()),
+    fields: described("The names of the fields that differ, in the alphabet's order.", v.array(v.string())),
   }),
 );
 
@@ -584,7 +671,7 @@ export const scanSeparator = described(
 export const scanKeyboard = described(
   "Another keyboard layout as the only explanation of a code that is nothing by itself. Nothing is corrected: text and number are as typed.",
   v.object({
-    layout: described("The layout of the computer: AZERTY or QWERTZ.", v.string()),
+    layout: described("The computer's layout, such as QWERTZ: the first that explains it.", v.string()),
     text: described("What the scanner means, as a US keyboard would type it.", v.string()),
   }),
 );
@@ -700,6 +787,10 @@ export const billableWeight = described(
       "Which weight that is: that of the size, the actual one (also where both are rounded up to the same), or the least one that is billed.",
       v.picklist(["dimensional", "actual", "minimum"]),
     ),
+    minimumFrom: described(
+      "The limit that sets the least weight, where that is billed; null where the rule sets it, or another weight is billed.",
+      text,
+    ),
     explanation: described(
       "How it was found, such as “12 × 9 × 7 in = 756 in³, ÷ 139 = 5.44, rounded up to 6 lb”. In English with a decimal point, whatever the language of the server, so that records can be compared.",
       v.string(),
@@ -727,8 +818,12 @@ export const billableWeight = described(
     ),
     source: described("Where the rule was found; null for a custom rule.", text),
     ruleVerified: described(
-      "False if a part of the rule was found in one secondary source only; null for a custom rule.",
+      "False if a part of the rule was found in one secondary source only; null for a custom rule and for one of a table file.",
       v.nullable(v.boolean()),
+    ),
+    ruleChecked: described(
+      "The day on which the rule was last compared with its source (YYYY-MM-DD); null for a custom rule.",
+      text,
     ),
     over: described(
       "Whether the parcel is over any of the thresholds. Null if nothing was compared, or if it is over none of those that could be compared, and one could not be: without a weight, or where the table has the carrier's limits of later days only.",
@@ -744,6 +839,10 @@ export const billableWeight = described(
     ),
     roundingNote: described(
       "Where the step of a measurement in another unit than the rule's may cost a whole unit of a side, and what would be billed otherwise: a sentence in English. Null where it does not.",
+      text,
+    ),
+    note: described(
+      "Where the clocks of the device and of this computer are more than a day apart and that matters, or the device's was never set: a sentence in English that says which day's rule was used, and what the other one would bill. Otherwise null.",
       text,
     ),
     deviation: described(
@@ -780,7 +879,7 @@ export const errorDetails = described(
     ),
     device: v.exactOptional(
       described(
-        "The device by the name of its config node, or by its address if it has no name; through the cloud the registration code if no config node names that, or the cloud's name. Absent if none was chosen, and in the library.",
+        "The device by the name of its config node, or by its address if it has no name; through the cloud, if no config node names its registration code, by the name with which it is registered, by that code, or by the cloud's name. Absent if none was chosen, and in the library.",
         v.string(),
       ),
     ),

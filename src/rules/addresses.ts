@@ -27,6 +27,10 @@ export function readAddress(address: string): { origin: string; host: string } |
   if (/[/?#@]/.test(hostAndPort)) {
     return { problem: problem("addressExtra") };
   }
+  // URL takes them for a part of a name: no name has them, and an address that was copied, or has commas, would only be unknown.
+  if (/["',;|`]/.test(hostAndPort)) {
+    return { problem: problem("addressCharacters") };
+  }
   if (hostAndPort.split(":").length > 2 && !hostAndPort.startsWith("[")) {
     return { problem: problem("addressBrackets") };
   }
@@ -142,7 +146,7 @@ function isOpen({ protocol, hostname }: URL): boolean {
 /** Characters that an address cannot have, of which some cannot be seen or look like others. */
 function wrongCharacters(
   address: string,
-): "addressCharacters" | "addressInvisible" | "addressWide" | "addressZone" | undefined {
+): "addressCharacters" | "addressInvisible" | "addressVariable" | "addressWide" | "addressZone" | undefined {
   // Format characters, such as a zero-width space, and what has no width of its own.
   if (/[\p{Cf}\p{Default_Ignorable_Code_Point}]/u.test(address)) {
     return "addressInvisible";
@@ -154,6 +158,9 @@ function wrongCharacters(
   // An IPv6 address with the name of an interface.
   if (/^(?:[a-z][a-z\d+.-]*:\/\/)?\[?[\da-f]{0,4}:[\da-f:.]*%/i.test(address)) {
     return "addressZone";
+  }
+  if (/\$[{(]/.test(address)) {
+    return "addressVariable";
   }
   return /[\s\p{Cc}\\]/u.test(address) ? "addressCharacters" : undefined;
 }
@@ -189,4 +196,32 @@ function readIpAddress(text: string): string | null {
     return parseUrl(`http://${text}/`)?.hostname === text ? text : null;
   }
   return /^[\da-f:.]+$/i.test(text) ? (parseUrl(`http://[${text}]/`)?.hostname.slice(1, -1) ?? null) : null;
+}
+
+/** Whether a host of a URL is certainly not reachable from the internet: this computer, or one in a local network. */
+export function isPrivateHost(host: string): boolean {
+  const name = host.toLowerCase().replace(/^\[|\]$/g, "");
+  if (name.includes(":")) {
+    const inIPv4 = /^::ffff:([0-9.]+)$/.exec(name)?.[1];
+    return inIPv4 === undefined ? /^(?:::1?$|f[cd]|fe[89ab])/.test(name) : isPrivateIPv4(inIPv4);
+  }
+  return (
+    isPrivateIPv4(name) || !name.includes(".") || /\.(?:local|localhost|internal|lan|home\.arpa)$/.test(name)
+  );
+}
+
+/** RFC 1918, RFC 3927, RFC 6598 and the loopback addresses. */
+function isPrivateIPv4(address: string): boolean {
+  const [first = "", second = "", ...rest] = address.split(".");
+  if (rest.length !== 2 || !/^[0-9.]+$/.test(address)) {
+    return false;
+  }
+  const [one, two] = [Number(first), Number(second)];
+  return (
+    [0, 10, 127].includes(one) ||
+    (one === 100 && two >= 64 && two < 128) ||
+    (one === 169 && two === 254) ||
+    (one === 172 && two >= 16 && two < 32) ||
+    (one === 192 && two === 168)
+  );
 }

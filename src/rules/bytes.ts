@@ -13,6 +13,8 @@ export function formatBytes(bytes: number, language: string): string {
   return new Intl.NumberFormat(language, {
     style: "unit",
     unit: units[step] ?? "terabyte",
+    // "96 byte" is no plural.
+    unitDisplay: step === 0 ? "long" : "short",
     minimumFractionDigits: digits,
     maximumFractionDigits: digits,
   }).format(value);

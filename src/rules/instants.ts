@@ -7,3 +7,19 @@ export function instantOf(time: string): number {
   const hasZone = /(?:[a-z]|[+-]\d\d:?\d\d)$/i.test(text);
   return Date.parse(hasZone || !text.includes(":") ? text : `${text}Z`);
 }
+
+/** Before the first device was made: 0001-01-01 and 1970 are what a clock says that was never set, or a field that was never filled. */
+const firstMs = Date.UTC(2000, 0);
+/** Nor will anything of this package see it: 9999-12-31 is the largest time that some systems know. */
+const lastMs = Date.UTC(2100, 0);
+
+/** Whether a time is one that a clock says that was never set. */
+export function isUnset(time: string): boolean {
+  return !Number.isNaN(instantOf(time)) && Number.isNaN(knownInstantOf(time));
+}
+
+/** As `instantOf`; also NaN for a time that only says that nobody knows it. */
+export function knownInstantOf(time: string): number {
+  const at = instantOf(time);
+  return at < firstMs || at >= lastMs ? NaN : at;
+}

@@ -1,4 +1,7 @@
-/** The languages of this package, as Node-RED names them. */
-export const languages = ["de", "en-US", "es-ES", "fr", "ja", "ko", "pt-BR", "ru", "zh-CN", "zh-TW"] as const;
+/**
+ * The languages of this package, named as Node-RED looks for catalogs: that of `es` is also the one of es-ES and es-MX. That of zh is in
+ * simplified characters.
+ */
+export const languages = ["de", "en-US", "es", "fr", "ja", "ko", "pt", "ru", "zh", "zh-TW"] as const;
 
 export type Language = (typeof languages)[number];

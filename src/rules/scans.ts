@@ -5,8 +5,8 @@ export const codeKinds = ["gs1", "digitalLink", "ean", "other"] as const;
 
 export type CodeKind = (typeof codeKinds)[number];
 
-/** What scanners send if they could not read anything, an empty scan, and GS1 codes that name only a place. */
-export const usualNoReads = "NoRead, NR, NOREAD, ERROR, ?, (), (41), (420), (421)";
+/** What scanners send if they could not read anything, an empty scan, and codes that name only a place. */
+export const usualNoReads = "NoRead, NR, NOREAD, ERROR, ?, (), (41), (254), (420), (421), (2L)";
 
 /** Reads a comma-separated list of kinds, or returns what is wrong with it. */
 export function readCodeKinds(

@@ -67,12 +67,30 @@ function digitOf(digit: string): string {
   return String((code - zero) % 10);
 }
 
-/** The words of a text in the spelling of the index; none where there is nothing to see. */
+/** What Unicode does not take apart into a letter and a mark. */
+const joinedLetters = new Map(Object.entries({ ł: "l", ø: "o", đ: "d", ħ: "h", æ: "ae", œ: "oe" }));
+
+/** A word of the index as somebody types it whose keyboard has no accents: `zoe` for `zoë`. Other scripts keep their marks. */
+export function withoutAccents(word: string): string {
+  return word
+    .normalize("NFD")
+    .replace(/(?<=\p{Script=Latin}\p{M}*)\p{M}/gu, "")
+    .replace(/[łøđħæœ]/g, (letter) => joinedLetters.get(letter) ?? letter)
+    .normalize("NFC");
+}
+
+/** The words by which somebody may look for a text: each also without accents. */
+export function soughtWords(text: string): string[] {
+  return wordsOf(text).flatMap((word) => [word, withoutAccents(word)]);
+}
+
+/** The words of a text in the spelling of the index, each once; none where there is nothing to see. */
 export function wordsOf(text: string): string[] {
-  return foldText(text)
+  const words = foldText(text)
     .split(/\s+/)
     .filter((word) => word !== "")
     .map((word) => Array.from(word).slice(0, longestWord).join(""));
+  return [...new Set(words)];
 }
 
 /** Returns what the index has of a package that was archived at this time (ISO 8601, UTC). */
@@ -81,7 +99,7 @@ export function searchWords(
   texts: readonly (string | null)[],
   which: readonly Mark[],
 ): string {
-  const words = texts.flatMap((text) => (text === null ? [] : wordsOf(text)));
+  const words = texts.flatMap((text) => (text === null ? [] : soughtWords(text)));
   let all = gap;
   for (const word of new Set([
     ...timeMarks(archivedAt.slice(0, partsOfTime[1])),
@@ -94,6 +112,12 @@ export function searchWords(
     all += word + gap;
   }
   return all;
+}
+
+/** What numbers add, one after the other, to the search words of a package: each word with what is behind it. */
+export function addedWords(before: string, numbers: readonly string[]): readonly string[] {
+  const added = new Set(numbers.flatMap(soughtWords).filter((word) => !before.includes(wholeWord(word))));
+  return [...added].map((word) => word + gap);
 }
 
 /** The text by which a package has such a word, or one with it inside; of a short word, one that begins with it. */

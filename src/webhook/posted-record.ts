@@ -1,9 +1,15 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { type Problem, phrase } from "../errors/interpolation.ts";
 import { ShapeError } from "../model/decode.ts";
-import { charsetOf, textOf } from "../model/documents.ts";
-import { ByteCollector, JsonLimitError, parseJson, recordLimits } from "../model/parse-json.ts";
-import type { TransactionRecord } from "../model/shapes.ts";
+import { charsetOf, contentOf, textOf } from "../model/documents.ts";
+import {
+  ByteCollector,
+  JsonLimitError,
+  findJsonFault,
+  parseJson,
+  recordLimits,
+} from "../model/parse-json.ts";
+import type { Correction, TransactionRecord } from "../model/shapes.ts";
 import { decodeTransactionRecord } from "../model/transaction-record.ts";
 import { afterLimit } from "../time/after-limit.ts";
 import type { Room } from "./room.ts";
@@ -24,8 +30,8 @@ export interface Received {
   readonly bytes: number;
   /** The database in whose table it is, and its number there; null if it is only in memory. */
   readonly kept: { readonly store: string; readonly recordId: number } | null;
-  /** Whether another record of the same transaction came before, with another content. */
-  readonly corrects: boolean;
+  /** The record of the same transaction that came before with another content; null if there is none. */
+  readonly corrects: Correction | null;
   /** Whether it was received by an earlier process. */
   readonly isResumed: boolean;
 }
@@ -51,9 +57,10 @@ export function readPosted(
   headers: IncomingHttpHeaders,
 ): PostedRecord | { readonly status: 400 | 415; readonly problem: Problem } {
   const { text, wrongByte } = textOf(body, charsetOf(headers["content-type"]));
-  const json = text.replace(/^\uFEFF/, "");
+  const json = contentOf(text);
+  const isJson = /^\s*[{[]/.test(json);
   const coding = headers["content-encoding"] ?? "identity";
-  if (coding !== "identity" && (wrongByte !== null || !/^\s*[{[]/.test(json))) {
+  if (coding !== "identity" && (wrongByte !== null || !isJson)) {
     return { status: 415, problem: phrase("bodyCompressed") };
   }
   if (wrongByte !== null) {
@@ -64,7 +71,8 @@ export function readPosted(
     return { record, ids: identitiesOf(record), bytes: memoryOf(body) };
   } catch (error) {
     const isSaid = error instanceof ShapeError || error instanceof JsonLimitError;
-    return { status: 400, problem: isSaid ? error.problem : phrase("notJson") };
+    const fault = (): Problem => (isJson ? findJsonFault(json) : phrase("notJson"));
+    return { status: 400, problem: isSaid ? error.problem : fault() };
   }
 }
 

@@ -1,15 +1,21 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { problemOf, type Problem } from "../errors/interpolation.ts";
 import type { HandledParcel } from "../database/inbox.ts";
-import { contentOf } from "../model/transaction-record.ts";
-import { settledWithin } from "../time/settled-within.ts";
+import {
+  type Outline,
+  type Remembered,
+  contentOf,
+  correctionOf,
+  outlineOf,
+} from "../model/transaction-record.ts";
+import { settledWithin } from "../time/after-limit.ts";
 import type { PostedRecord, Received } from "./posted-record.ts";
 import { RecentIds } from "./recent-ids.ts";
 import { Room } from "./room.ts";
 import { pageSize, StoredRecords, type StoreUse } from "./stored-records.ts";
 
 /** The receiver of the records. */
-export interface Target {
+export interface RecordReceiver {
   /** Delivers one record; `waiting` others are behind it. */
   deliver(received: Received, waiting: number): void;
   /** Returns the records of the last turn that have to be delivered again. */
@@ -46,7 +52,9 @@ export class RecordPump {
   /** Of all records that wait, and of those that are being written to a store, whose database may be slow. */
   readonly #room = new Room();
   /** The ids that were accepted into memory, with what came under them; a store's table knows its own. */
-  readonly #recent = new RecentIds();
+  readonly #recent = new RecentIds<Remembered>();
+  /** That of the last record, whose names of fields the next one has as well. */
+  #outline: Outline | undefined;
   /** By the key of the database: a deploy may give the node another store. */
   readonly #tables = new Map<string, StoredRecords>();
   /** The table of the node's store now; undefined: it has none. */
@@ -57,9 +65,9 @@ export class RecordPump {
   #next: Received[] = [];
   /** Records that were delivered, but arrive with the next turn only. */
   #inFlight: readonly Received[] = [];
-  #target: Target | undefined;
+  #target: RecordReceiver | undefined;
   /** The target of the records in flight; meanwhile another one may have replaced it. */
-  #lastTarget: Target | undefined;
+  #lastTarget: RecordReceiver | undefined;
   #isDelivering = false;
   #batch = 1;
 
@@ -94,8 +102,8 @@ export class RecordPump {
     const { record, ids, bytes } = posted;
     const content = contentOf(record);
     // Without an `await` before it is remembered, so that two posts of one record are recognized.
-    const corrects = this.#table === undefined && this.#recent.knows(ids, dedupeMs);
-    if (corrects && this.#recent.knowsContent(ids, content)) {
+    const isKnown = this.#table === undefined && this.#recent.knows(ids, dedupeMs);
+    if (isKnown && this.#recent.knowsContent(ids, content)) {
       return null;
     }
     if (!this.#room.has(bytes, { items: queueLimit, bytes: mostWaitingBytes })) {
@@ -103,7 +111,13 @@ export class RecordPump {
     }
     this.#room.take(bytes);
     if (this.#table === undefined) {
-      this.#recent.remember(ids, dedupeMs, content);
+      const before = isKnown ? this.#recent.lastOf(ids) : undefined;
+      const outline = outlineOf(record, before?.outline ?? this.#outline);
+      this.#outline = outline;
+      const { transactionId } = record;
+      const receivedAt = new Date().toISOString();
+      this.#recent.remember(ids, dedupeMs, content, { transactionId, receivedAt, outline });
+      const corrects = before === undefined ? null : correctionOf(before, outline);
       this.#next.push({ record, bytes, kept: null, corrects, isResumed: false });
       void this.#deliver();
       return null;
@@ -124,7 +138,7 @@ export class RecordPump {
   }
 
   /** Delivers all records to this target from now on. */
-  resume(target: Target): void {
+  resume(target: RecordReceiver): void {
     this.#target = target;
     void this.#read();
     void this.#deliver();

@@ -5,7 +5,7 @@ import type { KnownDevice } from "../model/instrument.ts";
 import { recordLimits } from "../model/parse-json.ts";
 import type { TransactionRecord } from "../model/shapes.ts";
 import { type BodyProblem, discardBody, formProblem, readBody, readPosted } from "./posted-record.ts";
-import type { AcceptRules, RecordPump, Target } from "./pump.ts";
+import type { AcceptRules, RecordPump, RecordReceiver } from "./pump.ts";
 import type { Room } from "./room.ts";
 
 /** Where the sender sends its secret: in a header, or as the last part of the path. */
@@ -20,14 +20,14 @@ export interface WebhookRules extends AcceptRules {
   readonly onlyOk: boolean;
   /** Only records of these devices; none: all. */
   readonly deviceClientIds: readonly string[];
-  /** What is known of the device with this ID in the cloud, for the record: no record says it. */
-  readonly deviceOf: (deviceClientId: string | null) => KnownDevice;
+  /** What is known of the device with this ID in the cloud, for the record: no record says it. Never rejects. */
+  readonly deviceOf: (deviceClientId: string | null) => KnownDevice | Promise<KnownDevice>;
 }
 
 /** Why a post was refused, for the operator of the receiver; the sender is told less. */
 export type Refusal = "method" | "secret" | "record" | "full" | "store";
 
-export interface WebhookEvents extends Target {
+export interface WebhookEvents extends RecordReceiver {
   /**
    * Called for each refused request; `problem` is that of the record, of the store, or that it is no post, as when
    * somebody opens the address in a browser.
@@ -126,6 +126,18 @@ export class WebhookReceiver {
     response.end(text === "" ? undefined : `${text}\n`);
   }
 
+  /** Whether a request has the secret. `lastPart` is the part of the path behind the address. */
+  admits({ headers }: IncomingMessage, lastPart: string | undefined): boolean {
+    const { secret } = this.#rules;
+    if (secret === null) {
+      return true;
+    }
+    const given = secret.in === "path" ? lastPart : headers[secret.name];
+    const text = typeof given === "string" ? given : "";
+    // Digests of both are compared, so that the time reveals neither how much of the given secret is right nor the length of the right one.
+    return timingSafeEqual(sha256(text), sha256(secret.value)) && given !== undefined;
+  }
+
   /** Stops accepting and passing on records: all further posts are asked to come again. */
   close(): void {
     this.#isClosed = true;
@@ -141,7 +153,7 @@ export class WebhookReceiver {
       this.#events.refused("method", phrase("notPost", { name: request.method ?? "" }));
       return 405;
     }
-    if (!this.#isAllowed(request, lastPart)) {
+    if (!this.admits(request, lastPart)) {
       this.#events.refused("secret");
       return 401;
     }
@@ -161,10 +173,6 @@ export class WebhookReceiver {
       this.#events.refused(body === 503 ? "full" : "record", bodyProblems[body]);
       return body;
     }
-    // A node that was closed meanwhile accepts nothing any more.
-    if (this.#isClosed) {
-      return 503;
-    }
     const posted = readPosted(body, request.headers);
     if ("problem" in posted) {
       this.#events.refused("record", posted.problem);
@@ -174,7 +182,11 @@ export class WebhookReceiver {
     if (!this.#isWanted(posted.record)) {
       return 204;
     }
-    const record = this.#complete(posted.record);
+    const record = await this.#complete(posted.record);
+    // A node that was closed meanwhile accepts nothing any more.
+    if (this.#isClosed) {
+      return 503;
+    }
     const notTaken = await this.#pump.accept({ ...posted, record }, this.#rules);
     if (notTaken === null) {
       return 204;
@@ -189,21 +201,10 @@ export class WebhookReceiver {
     return (ok || !onlyOk) && (deviceClientIds.length === 0 || deviceClientIds.includes(device));
   }
 
-  #complete(record: TransactionRecord): TransactionRecord {
-    const { name, instrument } = this.#rules.deviceOf(record.deviceClientId);
+  async #complete(record: TransactionRecord): Promise<TransactionRecord> {
+    const { name, instrument } = await this.#rules.deviceOf(record.deviceClientId);
     const { serialNumber, certificate } = instrument;
     return { ...record, device: name, deviceSerialNumber: serialNumber, deviceCertificate: certificate };
-  }
-
-  #isAllowed({ headers }: IncomingMessage, lastPart: string | undefined): boolean {
-    const { secret } = this.#rules;
-    if (secret === null) {
-      return true;
-    }
-    const given = secret.in === "path" ? lastPart : headers[secret.name];
-    const text = typeof given === "string" ? given : "";
-    // Digests of both are compared, so that the time reveals neither how much of the given secret is right nor the length of the right one.
-    return timingSafeEqual(sha256(text), sha256(secret.value)) && given !== undefined;
   }
 }
 

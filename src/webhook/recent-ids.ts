@@ -4,18 +4,20 @@ const mostIds = 100_000;
 /** How many contents of one id are remembered; of more, the last. */
 const mostContents = 4;
 
-interface Seen {
+interface Seen<T> {
   readonly at: number;
   /** What came under the id, if that was said. */
   readonly contents: readonly string[];
+  /** What is known of the last one. */
+  readonly last: T | undefined;
 }
 
 /** The ids of recent records. Memory is limited: beyond `limit` the oldest ids are forgotten early. */
-export class RecentIds {
+export class RecentIds<T = never> {
   readonly #limit: number;
   readonly #now: () => number;
   /** In the order of arrival, the oldest first. */
-  readonly #seen = new Map<string, Seen>();
+  readonly #seen = new Map<string, Seen<T>>();
 
   constructor(limit = mostIds, now: () => number = () => performance.now()) {
     this.#limit = limit;
@@ -37,13 +39,18 @@ export class RecentIds {
     return ids.some((id) => this.#seen.get(id)?.contents.includes(content));
   }
 
-  remember(ids: readonly string[], windowMs: number, content?: string): void {
+  /** What is known of the last record that came under one of these ids. */
+  lastOf(ids: readonly string[]): T | undefined {
+    return ids.map((id) => this.#seen.get(id)?.last).find((last) => last !== undefined);
+  }
+
+  remember(ids: readonly string[], windowMs: number, content?: string, last?: T): void {
     const now = this.#now();
     for (const id of ids) {
       const { at, contents } = this.#seen.get(id) ?? { at: now, contents: [] };
       const all = content === undefined ? contents : [...contents, content].slice(-mostContents);
       // The place in the order stays that of the first arrival.
-      this.#seen.set(id, { at, contents: all });
+      this.#seen.set(id, { at, contents: all, last });
     }
     this.#forgetOld(windowMs);
   }

@@ -1,21 +1,22 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { HourlyRemoval } from "../database/hourly-removal.ts";
 import { type HandledParcel, Inbox, type Unsent } from "../database/inbox.ts";
-import type { DatabaseLease } from "../database/store-databases.ts";
+import type { StoreConnection } from "../database/store-databases.ts";
 import { leaseSeconds } from "../database/worker-lease.ts";
-import { settledWithin } from "../time/settled-within.ts";
+import { settledWithin } from "../time/after-limit.ts";
 import type { PostedRecord, Received } from "./posted-record.ts";
 import type { Room } from "./room.ts";
+import { dayMs } from "../time/clocks.ts";
 
 /** What records use of a store's database. */
-type StoreLease = Omit<DatabaseLease, "check" | "log">;
+type RecordsConnection = Omit<StoreConnection, "check" | "log">;
 
 /** What one node needs of its store, and what it is told about it. */
 export interface StoreUse {
   readonly store: {
     /** The same for all stores with the same database. */
     readonly databaseKey: string;
-    lease(): Promise<StoreLease>;
+    connect(): Promise<RecordsConnection>;
   };
   readonly nodeId: string;
   /** The id of this run of the process. */
@@ -25,7 +26,7 @@ export interface StoreUse {
   /** Called when all records were read that were there at the start, or that were found after the database had failed. */
   readonly onReady: (found: LeftOver) => void;
   /** Called after that if records were not handled for a week. */
-  readonly onTooOld: (count: number) => void;
+  readonly onLongUnhandled: (count: number) => void;
 }
 
 /** What was found in the store. */
@@ -40,7 +41,7 @@ export interface LeftOver {
 interface OpenUse extends StoreUse {
   readonly closing: AbortController;
   inbox?: Promise<Inbox> | undefined;
-  lease?: StoreLease;
+  connection?: RecordsConnection;
   removal?: HourlyRemoval;
   /** The last read; the next one waits for it. */
   reading: Promise<unknown>;
@@ -61,7 +62,7 @@ const noteWithinMs = 5_000;
 const firstAgainMs = 1_000;
 const longestAgainMs = 3_600_000;
 /** What PostgreSQL commits still later, while a standby server is away, is found at the next deploy. */
-const latestCommitMs = 24 * 3_600_000;
+const latestCommitMs = dayMs;
 
 /**
  * The records of a node in the table of one store: what is added, and what has to be read. Nodes that replace each other use it one
@@ -224,7 +225,7 @@ export class StoredRecords {
     }
     if (!use.hasCounted) {
       use.hasCounted = true;
-      void this.#countTooOld(use, inbox);
+      void this.#countLongUnhandled(use, inbox);
     }
   }
 
@@ -234,10 +235,10 @@ export class StoredRecords {
   }
 
   /** Only for the log: among very many records it takes so long that no record may have to wait for it, or for its success. */
-  async #countTooOld({ closing, onTooOld }: OpenUse, inbox: Inbox): Promise<void> {
-    const count = await inbox.countTooOld().catch(() => 0);
+  async #countLongUnhandled({ closing, onLongUnhandled }: OpenUse, inbox: Inbox): Promise<void> {
+    const count = await inbox.countLongUnhandled().catch(() => 0);
     if (count > 0 && !closing.signal.aborted) {
-      onTooOld(count);
+      onLongUnhandled(count);
     }
   }
 
@@ -280,14 +281,14 @@ export class StoredRecords {
 
   async #openInbox(use: OpenUse): Promise<Inbox> {
     const { store, nodeId, runId } = use;
-    const lease = await store.lease();
-    const { database, worker, arrivals } = lease;
+    const connection = await store.connect();
+    const { database, worker, arrivals } = connection;
     const inbox = new Inbox(database, { nodeId, runId, worker, arrivals });
     if (use.closing.signal.aborted) {
-      await lease.release();
+      await connection.release();
       return inbox;
     }
-    use.lease = lease;
+    use.connection = connection;
     use.removal = new HourlyRemoval(() => inbox.removeOld(), true);
     if (!worker.isAlone) {
       void this.#takeOver(use, inbox);
@@ -336,9 +337,9 @@ export class StoredRecords {
     this.#forgetUnread();
     // What was sent in this turn of the event loop has arrived then.
     await nextTurn();
-    if (use.lease !== undefined) {
+    if (use.connection !== undefined) {
       await settledWithin(Promise.all([this.#noteSent(use), use.removal?.stop()]), noteWithinMs);
-      await use.lease.release();
+      await use.connection.release();
     }
   }
 }

@@ -74,7 +74,8 @@ describe("the API, fact by fact", () => {
         for (const trigger of triggers) {
           assert.deepEqual(await failureOf(flow, trigger), [code, outcome, status], trigger);
         }
-        assert.equal(sim.requests.length, triggers.length);
+        const sent = sim.requests.filter(({ path }) => path.startsWith("/api/remotetrigger/"));
+        assert.equal(sent.length, triggers.length);
       });
     }
 

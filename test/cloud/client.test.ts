@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { CloudClient, type CloudClientOptions } from "../../src/cloud/client.ts";
+import { RegisteredDevices } from "../../src/cloud/fleet.ts";
 import { readToBuffer } from "../../src/media/read-to-buffer.ts";
 import { startSimulator } from "../../src/simulator/index.ts";
 import { file } from "../support/downloads.ts";
@@ -258,4 +259,53 @@ describe("the cloud's client", () => {
       await failsWith(readBody(stranger.media(id, "x")), { code: "ERR_UNAUTHORIZED", outcome: null });
     });
   }
+});
+
+describe("the names of the devices that are registered with a cloud", () => {
+  const opened = closesAfterEach();
+
+  it("are read once for all devices, again after an hour, and sooner only for one that was not listed", async () => {
+    let [name, isFailing] = ["Dock 5", false];
+    const server = opened(
+      await startServer((_, socket) =>
+        isFailing ? reply(socket, { status: 401 }) : replyJson(socket, [{ id: "D-5", name }]),
+      ),
+    );
+    const client = opened(new CloudClient({ baseUrl: server.origin, token }));
+    let now = 0;
+    const devices = new RegisteredDevices(client, () => now);
+    const expect = async (id: string, found: string | null, requests: number): Promise<void> => {
+      assert.equal(await devices.nameOf(id), found);
+      assert.equal(server.requests.length, requests);
+    };
+    assert.equal(devices.lastNameOf("d-5"), null);
+    await expect("d-5", "Dock 5", 1);
+    name = "Dock 50";
+    now = 299_999;
+    await expect("D-5", "Dock 5", 1);
+    await expect("D-6", null, 1);
+    now = 300_000;
+    await expect("D-5", "Dock 5", 1);
+    await expect("D-6", null, 2);
+    await expect("D-5", "Dock 50", 2);
+    name = "Dock 51";
+    now += 3_599_999;
+    await expect("D-5", "Dock 50", 2);
+    now += 1;
+    await expect("D-5", "Dock 51", 3);
+    isFailing = true;
+    now += 3_600_000;
+    await expect("D-5", "Dock 51", 4);
+    await expect("D-6", null, 4);
+    // It has failed: from now on, nobody waits for it.
+    now += 300_000;
+    isFailing = false;
+    name = "Dock 52";
+    const answered = server.next();
+    await expect("D-5", "Dock 51", 4);
+    await answered;
+    await devices.read();
+    assert.equal(devices.lastNameOf("D-5"), "Dock 52");
+    await expect("D-5", "Dock 52", 6);
+  });
 });

@@ -36,6 +36,21 @@ const encodings: Readonly<Record<string, readonly [body: Buffer, type: string | 
 const faulty: Readonly<Record<string, readonly [body: string | Buffer, said: RegExp]>> = {
   "Latin-1": [Buffer.from(measured, "latin1"), /byte 140 is wrong/],
   "more after its end": [`${measured}\r\n--x`, /from character 148 on/],
+  "a warning in front": [`Warning: no index in /srv/x.php\n${measured}`, /not JSON from character 1 on/],
+  "a call around it": [`done(${measured});`, /not JSON from character 1 on/],
+  "a text of JSON": [JSON.stringify(measured), /an unexpected form/],
+  "a space that JSON has not, in front": [`\u00a0${measured}`, /not JSON from character 1 on/],
+  "a mark behind it": [`${measured}\uFEFF`, /more follows after its end, from character 146 on/],
+  "an error code that is none": [measured.replace(":0", ":0.5"), /errorCode has an unexpected form/],
+  "a field that is there twice": [
+    measured.replace('"length":10.3', '"length":10.3,"width":9,"length":20.6'),
+    /the field length is there several times/,
+  ],
+  "an error that is taken back": [`{"errorCode":7,${measured.slice(1)}`, /the field errorCode is there/],
+  "objects that are there twice": [
+    measured.replace('"weight"', '"measuredObjects":[],"weight"'),
+    /the field measuredObjects is there/,
+  ],
   "two results": [measured + measured, /more follows after its end/],
   NaN: [measured.replace("2.5", "NaN"), /value of weight, at character 41/],
   "a decimal comma": [measured.replace("10.3", "10,3"), /length has a decimal comma, at character 90/],
@@ -45,6 +60,20 @@ const faulty: Readonly<Record<string, readonly [body: string | Buffer, said: Reg
   "a text that never ends": [measured.slice(0, -2), /breaks off/],
   "single quotes": [measured.replaceAll('"', "'"), /not JSON from character 2 on/],
   "a comma too many": [measured.replace("}]", "},]"), /not allowed|not JSON/],
+  "a divided GS1 code in a text": [
+    measured.replace("größer", "0112\x1d10"),
+    /not JSON from character 142 on/,
+  ],
+  "a backslash before nothing": [measured.replace("größer", "C:\\data"), /not JSON from character 140 on/],
+  "names that begin with a capital": [
+    measured.replace(/"([eo])(?=rrorCode|bjectCount)/g, (_, letter: string) => `"${letter.toUpperCase()}`),
+    /the field errorCode is missing/,
+  ],
+  XML: [
+    "<Result><measuredObjects><length>10.3</length></measuredObjects></Result>",
+    /it is XML instead of JSON/,
+  ],
+  "a page around it": [`<html><pre>${measured.replaceAll('"', "&quot;")}</pre>`, /it is not JSON/],
   "1e999": [measured.replace("10.3", "1e999"), /length is larger than any number/],
   "-1e999 elsewhere": [measured.replace("2.5", '2.5,"elapsedMs":-1e0999'), /elapsedMs is larger/],
   "a number of 31 characters": [measured.replace("10.3", `10.${"3".repeat(28)}`), /length has more than 30/],
@@ -91,6 +120,15 @@ describe("the content of an answer decides over its headers", () => {
       }
     });
 
+    it(`a measurement of ${who} is one with zeros behind it or marks in front, and its exact text has them`, async () => {
+      for (const body of [measured + "\0".repeat(500), `\uFEFF\uFEFF${measured}`]) {
+        const { result, rawResponse } = await measure(await connect({ body }));
+        assert.deepEqual([result.ok, result.length, rawResponse], [true, 10.3, body]);
+      }
+      const { result } = await measure(await connect({ body: gzipSync(gzipSync(measured)) }));
+      assert.equal(result.ok, true);
+    });
+
     for (const [encoding, [body, type]] of Object.entries(encodings)) {
       it(`a measurement of ${who} is one in ${encoding}`, async () => {
         const headers = type === null ? {} : { "content-type": type };
@@ -105,6 +143,8 @@ describe("the content of an answer decides over its headers", () => {
         deflate: deflateSync(measured),
         br: brotliCompressSync(measured),
         zstd: zstdCompressSync(measured),
+        "gzip, br": brotliCompressSync(gzipSync(measured)),
+        "br,gzip": gzipSync(brotliCompressSync(measured)),
       };
       for (const [coding, body] of Object.entries(compressed)) {
         const { rawResponse } = await measure(
@@ -137,6 +177,13 @@ describe("the content of an answer decides over its headers", () => {
     });
   }
 
+  it("a field may be there twice with the same value, and a text may look like one", async () => {
+    const { device } = await connect({
+      body: measured.replace('"weight"', '"a":"{\\"weight\\":1}","b":["weight",":"],"weight":2.5,"weight"'),
+    });
+    assert.equal((await device.measure()).result.weight, 2.5);
+  });
+
   it("an object that was not measured may have any size, and an ID any digits", async () => {
     const failed = measured.replace('"errorCode":0,"length":10.3', '"errorCode":7,"length":0');
     const { device } = await connect({
@@ -162,8 +209,17 @@ describe("the content of an answer decides over its headers", () => {
 
   it("calls XML what is XML, a web page what is one, and keeps both", async () => {
     const bodies = {
-      XML: ['<?xml version="1.0"?><result><length>10</length></result>', "<ns:result/>"],
-      "a web page": ["<!DOCTYPE html><p>Sign in", "<?xml version='1.0'?>\n<html/>", "<h1>Sign in</h1>"],
+      XML: [
+        '<?xml version="1.0"?><result><length>10</length></result>',
+        "<ns:result/>",
+        "<fault><errorCode>502</errorCode></fault>",
+      ],
+      "a web page": [
+        "<!DOCTYPE html><p>Sign in",
+        "<?xml version='1.0'?>\n<html/>",
+        "<h1>Sign in</h1>",
+        '<script>x = {"errorCode":0}',
+      ],
     };
     for (const [kind, texts] of Object.entries(bodies)) {
       for (const body of texts) {
@@ -184,6 +240,42 @@ describe("the content of an answer decides over its headers", () => {
       const { device, cloud } = await connect({ body, headers: { "content-type": "text/html" } });
       await device.startVideo();
       await cloud.startVideo("ABCD2345", { transactionReference: "ORDER-1" });
+    }
+  });
+
+  it("takes no answer for success that says that a video command has failed", async () => {
+    const failures = [
+      '{"errorCode":1203,"errorMessage":"disk full"}',
+      '\uFEFF{"errorCode":"1203","errorMessage":"disk full"}',
+      '{"error":"disk full"}',
+      '{"error":{"code":5,"message":"disk full"}}',
+      gzipSync('{"errorCode":-1,"errorMessage":"disk full"}'),
+    ];
+    for (const body of failures) {
+      const { device, cloud } = await connect({ body, headers: { "content-type": "text/plain" } });
+      for (const command of [
+        () => device.startVideo(),
+        () => device.stopVideo(),
+        () => cloud.cancelVideo("ABCD2345"),
+        () => cloud.startVideo("ABCD2345", { transactionReference: "ORDER-1" }),
+      ]) {
+        const error = await failsWith(command(), { code: "ERR_BAD_RESPONSE", outcome: "failed" });
+        assert.match(error.message, /has failed: disk full/);
+        assert.ok(error.rawResponse?.includes("disk full"));
+        assert.equal(error.details.retryable, false);
+      }
+      const list = await failsWith(cloud.listMedia("1"), { code: "ERR_BAD_RESPONSE", outcome: null });
+      assert.match(list.message, /has failed: disk full/);
+    }
+    for (const body of [
+      '{"errorCode":0,"errorMessage":"-"}',
+      '{"errorCode":"0"}',
+      '{"error":null}',
+      '{"error":""}',
+      "[]",
+    ]) {
+      const { device } = await connect({ body });
+      await device.startVideo();
     }
   });
 
@@ -246,6 +338,53 @@ describe("the content of an answer decides over its headers", () => {
     const device = opened(new DeviceClient({ address: server.origin }));
     const error = await failsWith(device.measure(), { code: "ERR_CONNECTION_LOST", outcome: "unknown" });
     assert.equal(error.rawResponse, "größer ");
+  });
+
+  it("says that the device has measured if its answer was compressed badly, and keeps what can be read of it", async () => {
+    const zipped = gzipSync(measured);
+    const wrongSum = Buffer.from(zipped);
+    wrongSum.writeUInt8((zipped.at(-6) ?? 0) ^ 1, zipped.length - 6);
+    const bodies = [Buffer.concat([zipped, Buffer.from("\r\n")]), zipped.subarray(0, -20), wrongSum];
+    for (const headers of [{}, { "content-encoding": "gzip" }]) {
+      for (const body of bodies) {
+        const { device } = await connect({ body, headers });
+        const error = await failsWith(device.measure(), { code: "ERR_BAD_RESPONSE", outcome: "unknown" });
+        assert.match(error.message, /has measured, but the response has a fault: it is compressed/);
+        assert.ok(measured.startsWith(error.rawResponse ?? "-") && (error.rawResponse?.length ?? 0) > 60);
+      }
+    }
+  });
+
+  it("says that the device has measured if its answer does not begin as HTTP does", async () => {
+    for (const head of [
+      "",
+      "http/1.1 200 OK\r\n\r\n",
+      " HTTP/1.1 200 OK\r\n\r\n",
+      "\uFEFFHTTP/1.1 200 OK\r\n\r\n",
+    ]) {
+      const server = opened(await startServer((_, socket) => socket.end(head + measured)));
+      const device = opened(new DeviceClient({ address: server.origin }));
+      const error = await failsWith(device.measure(), { code: "ERR_BAD_RESPONSE", outcome: "unknown" });
+      assert.match(error.message, /has measured, but the response has a fault: Expected HTTP/);
+      assert.doesNotMatch(error.message, /address/);
+      assert.ok(error.rawResponse?.endsWith(measured), head);
+    }
+  });
+
+  it("says of a 304, which is no redirect, nothing of another address", async () => {
+    const { device } = await connect({ status: 304 });
+    const error = await failsWith(device.measure(), { code: "ERR_HTTP", outcome: "refused" });
+    assert.match(error.message, /304/);
+    assert.doesNotMatch(error.message, /redirects/);
+  });
+
+  it("keeps what it cannot read as HTTP", async () => {
+    for (const head of ["", "HTTP/1.1 200 OK\ncontent-length: 9\n\n", "HTTP/1.1 200 OK\r\n: x\r\n\r\n"]) {
+      const server = opened(await startServer((_, socket) => socket.end(head + measured)));
+      const device = opened(new DeviceClient({ address: server.origin }));
+      const error = await failsWith(device.measure(), { code: "ERR_BAD_RESPONSE", outcome: "unknown" });
+      assert.ok(error.rawResponse?.endsWith(measured), head);
+    }
   });
 
   it("waits no longer than two seconds for the words of a refusal", async () => {

@@ -37,6 +37,21 @@ const documents: Readonly<Record<string, readonly [body: string | Buffer, said: 
   "a text": ["Internal error 17", /a text .*: Internal error 17\./],
   "a text in Latin-1": [Buffer.from("Bild nicht verfügbar", "latin1"), /: Bild nicht verfügbar\./],
   "a text in UTF-16": [Buffer.from("\uFEFFnot there", "utf16le"), /: .?not there\./],
+  "JSON in UTF-16 without a mark": [Buffer.from('{"errorMessage":"not there"}', "utf16le"), /: not there\./],
+  "JSON in a buffer of a fixed length": [
+    Buffer.concat([Buffer.from('{"errorMessage":"too late"}'), Buffer.alloc(100_000)]),
+    /a JSON document .*: too late\./,
+  ],
+  "JSON that is compressed": [gzipSync('{"errorMessage":"too late"}'), /a JSON document .*: too late\./],
+  "a text with a zero behind it": ["not there\0", /a text .*: not there\./],
+  "a text in a buffer of a fixed length": [`not there${"\0".repeat(500)}`, /a text .*: not there\./],
+  "a text in colors": ["\x1b[31mnot there\x1b[0m", /a text .*not there/],
+  "a text that begins like a picture": ["GIF89a is not there", /: GIF89a is not there\./],
+  "JSON behind the first bytes of a picture": [
+    Buffer.concat([Buffer.from([0xff, 0xd8, 0xff]), Buffer.from('{"errorCode":1203}')]),
+    /a text .*errorCode/,
+  ],
+  "a playlist": ["[playlist]\nFile1=http://dock/1.mp4\n", /a text .*playlist/],
   "a web page": ["<!DOCTYPE html><html><title>Sign in</title>", /a web page .*: Sign in\./],
 };
 
@@ -67,9 +82,17 @@ describe("a download is what its bytes are", () => {
   }
 
   it("says nothing of the token where the document does, however it writes it", async () => {
-    const token = "s3cr3t-token/1";
+    const token = "s3cr3t-token/1+x=";
     const escaped = `\\u0073${token.slice(1)}`;
+    const code = (character: string): string => character.charCodeAt(0).toString(16);
+    const special = /[^a-z\d]/g;
     for (const body of [
+      token.replace(special, (one) => `\\u00${code(one)}`),
+      token.replace(/[+=]/g, (one) => `\\u00${code(one).toUpperCase()}`),
+      token.replace(special, (one) => `%${code(one)}`),
+      token.replace(/[/=]/g, (one) => `%25${code(one)}`),
+      token.replace(special, (one) => `&#x${code(one)};`),
+      token.replace("/", "\\/"),
       token,
       `{"errorMessage":"${escaped}"}`,
       `<Message>${encodeURIComponent(token)}</Message>`,

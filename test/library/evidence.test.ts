@@ -1,5 +1,12 @@
 import assert from "node:assert/strict";
-import { findPackages, holdPackages, listMissing, releasePackages, verifyArchive } from "../../src/index.ts";
+import {
+  addNumbers,
+  findPackages,
+  holdPackages,
+  listMissing,
+  releasePackages,
+  verifyArchive,
+} from "../../src/index.ts";
 import { fillArchive } from "../archive/packages.ts";
 import { databaseOf } from "../archive/store.ts";
 import { withFolder } from "../media/support.ts";
@@ -23,6 +30,13 @@ describe("the library: finding and keeping archived packages", () => {
       assert.equal((await verifyArchive(root, { database })).verdict, "ok");
       const [released] = await releasePackages(root, { ...one, reason: "settled" });
       assert.equal(released?.hold, null);
+      const named = await addNumbers(root, { ...one, numbers: ["1Z 999"], person: "Anna" });
+      assert.deepEqual(
+        named.numbers.map(({ number, person }) => [number, person]),
+        [["1Z 999", "Anna"]],
+      );
+      const [again] = await findPackages(root, { database, by: "reference", value: "1z 999" });
+      assert.equal(again?.packageId, named.packageId);
       assert.deepEqual(await listMissing(root, { database, period: "1y" }), []);
     }));
 
@@ -40,6 +54,8 @@ describe("the library: finding and keeping archived packages", () => {
         [findPackages as Untyped, { database: "a\0b", by, value: "1" }, "ERR_STORE"],
         [holdPackages as Untyped, { database, by, value: "nobody's", reason: "1" }, "ERR_NOT_FOUND"],
         [holdPackages as Untyped, { database, by, value: "ORDER-1" }, "ERR_INPUT"],
+        [addNumbers as Untyped, { database, by, value: "ORDER-1", numbers: "1Z" }, "ERR_INPUT"],
+        [addNumbers as Untyped, { database, by, value: "nobody's", numbers: ["1Z"] }, "ERR_NOT_FOUND"],
         [listMissing as Untyped, { database, period: "2026-13" }, "ERR_INPUT"],
       ];
       for (const [call, options, code] of calls) {

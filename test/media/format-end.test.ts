@@ -72,6 +72,15 @@ describe("the end of a format", () => {
     });
   }
 
+  it("gives up a file whose beginning is too fine, however much follows and however it is cut", () => {
+    const bytes = Buffer.concat([png.subarray(0, 8), Buffer.alloc(12 * 6_500), Buffer.alloc(1_000_000, 7)]);
+    const pieces = Array.from({ length: bytes.length / 1_000 }, (_, at) =>
+      bytes.subarray(at * 1_000, (at + 1) * 1_000),
+    );
+    assert.match(problemOf("png", bytes) ?? "", /does not show where it ends/);
+    assert.match(problemOf("png", ...pieces) ?? "", /does not show where it ends/);
+  });
+
   it("follows a picture of noise, of which each 256th byte is an FF", () => {
     const noise = Buffer.alloc(3_000_000, Buffer.from([...Array(254).fill(7), 0xff, 0]));
     assert.equal(problemOf("jpeg", jpeg.subarray(0, -2), noise, jpeg.subarray(-2)), null);
@@ -101,6 +110,23 @@ describe("the end of a format", () => {
     assert.match(problemOf("mp4", mp4s.fragments, box("moof")) ?? "", /pictures/);
     assert.equal(problemOf("mp4", mp4s.fragments, mp4s.fragments), null);
     assert.equal(problemOf("mp4", mp4s["index first"], box("free")), null);
+  });
+
+  it("knows an MP4 without an index, however its recording was cut off", () => {
+    const hasNoIndex = (...chunks: Uint8Array[]): boolean => {
+      const end = createFormatEnd("mp4");
+      chunks.forEach((chunk) => end.update(chunk));
+      return end.hasNoIndex === true;
+    };
+    const media = box("mdat", Buffer.alloc(40));
+    const open = Buffer.from(media);
+    open.writeUInt32BE(0);
+    for (const rest of [media, media.subarray(0, -9), open]) {
+      assert.ok(hasNoIndex(ftyp("isom"), rest));
+      assert.ok(!hasNoIndex(ftyp("isom"), box("moov"), rest));
+    }
+    assert.ok(!hasNoIndex(ftyp("isom"), box("\0\0\0\x07"), media), "these may be no boxes");
+    assert.ok(!Object.values(mp4s).some((one) => hasNoIndex(one)));
   });
 
   it("says that an MP4 with impossible sizes is damaged", () => {

@@ -15,7 +15,7 @@ describe("reading a download into a buffer", () => {
       options,
     );
     assert.ok(media.payload.equals(png));
-    assert.deepEqual([media.contentType, media.filename], ["image/jpeg", "annotated_42.png"]);
+    assert.deepEqual([media.contentType, media.filename], ["image/png", "annotated_42.png"]);
     const unsaid = await readToBuffer(sending([bmp]), options);
     assert.deepEqual([unsaid.contentType, unsaid.filename], ["image/bmp", "annotated_42.bmp"]);
     const unknown = await readToBuffer(sending([Buffer.from("?")]), options);

@@ -44,10 +44,10 @@ describe("saving a download to a file", () => {
     });
   });
 
-  it("names by content, also where something else was announced", async () => {
+  it("names and types by content, also where something else was announced", async () => {
     await withFolder(async (folder) => {
       const saved = await saveToFile(sending([bmp], { contentType: "image/jpeg" }), target(folder), facts);
-      assert.deepEqual([saved.path, saved.contentType], [join(folder, "annotated 42.bmp"), "image/jpeg"]);
+      assert.deepEqual([saved.path, saved.contentType], [join(folder, "annotated 42.bmp"), "image/bmp"]);
       const unknown = await saveToFile(sending([Buffer.from("?")]), target(folder), facts);
       assert.deepEqual(
         [unknown.path, unknown.contentType],

@@ -7,12 +7,15 @@ describe("the content type by the first bytes", () => {
     ["JPEG with JFIF", jpeg, "image/jpeg", "jpg"],
     ["JPEG with Exif", Buffer.from([0xff, 0xd8, 0xff, 0xe1, 0, 8]), "image/jpeg", "jpg"],
     ["JPEG without either", Buffer.from([0xff, 0xd8, 0xff, 0xdb, 0, 67]), "image/jpeg", "jpg"],
+    ["JPEG without anything in it", Buffer.from([0xff, 0xd8, 0xff, 0xd9]), "image/jpeg", "jpg"],
     ["PNG", png, "image/png", "png"],
     ["BMP", bmp, "image/bmp", "bmp"],
     ["WebP", webp, "image/webp", "webp"],
     ["GIF", Buffer.from("GIF89a\x01\0"), "image/gif", "gif"],
     ["GIF of 1987", Buffer.from("GIF87a\x01\0"), "image/gif", "gif"],
     ["AVI", Buffer.from("RIFF\x24\0\0\0AVI LIST", "latin1"), "video/x-msvideo", "avi"],
+    ["WebM", Buffer.from("\x1aE\xdf\xa3\x9fB\x86\x81\x01B\x82\x84webmB", "latin1"), "video/webm", "webm"],
+    ["Matroska", Buffer.from("\x1aE\xdf\xa3\xa3B\x82\x88matroskaB", "latin1"), "video/x-matroska", "mkv"],
     ["AVIF", ftyp("avif"), "image/avif", "avif"],
     ["HEIC", ftyp("heic"), "image/heif", "heic"],
     ["HEIF", ftyp("mif1"), "image/heif", "heic"],
@@ -70,6 +73,9 @@ describe("the content type by the first bytes", () => {
     "an ftypical",
     "GIF88a",
     "RIFF1234WAVE",
+    "GIF89a is not there",
+    "RIFF 12 WEBP",
+    "Das mdat",
   ]) {
     it(`makes no medium of ${JSON.stringify(text)}`, () => {
       assert.equal(sniffKind(Buffer.from(text)), undefined);
@@ -80,6 +86,7 @@ describe("the content type by the first bytes", () => {
     assert.equal(extensionFor(sniffKind(png), "image/jpeg"), "png");
     assert.equal(extensionFor(undefined, "image/jpeg"), "jpg");
     assert.equal(extensionFor(undefined, "video/webm"), "webm");
+    assert.equal(extensionFor(undefined, "video/x-m4v"), "m4v");
     assert.equal(extensionFor(undefined, "application/x-unheard-of"), "bin");
     assert.equal(extensionFor(undefined, null), "bin");
   });

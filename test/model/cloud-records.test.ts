@@ -50,6 +50,7 @@ describe("records of the cloud", () => {
     ["an empty contentId", () => decodeMediaList([{ contentId: "" }])],
     ["a contentId of null", () => decodeMediaList([{ contentId: null }])],
     ["a device without id", () => decodeDevice({ name: "Dock" })],
+    ["an ID of 10,001 characters", () => decodeDevice({ id: "x".repeat(10_001) })],
     ["a list for a device", () => decodeDevice([{ id: "1" }])],
     ["a terminal whose id is an object", () => decodeTerminal({ id: {} })],
   ];

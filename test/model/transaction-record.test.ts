@@ -100,6 +100,10 @@ describe("transaction records", () => {
     ["length", "length", "long"],
     ["width", "width", "0,5"],
     ["weight", "weight", {}],
+    ["length", "length", -5],
+    ["height", "height", 0],
+    ["width", "width", "-0.5"],
+    ["weight", "weight", -0.02],
     ["elapsedTimeMilliseconds", "elapsedMs", "1e3"],
     ["measurementFidelity", "measurementFidelity", true],
     ["isManualDimension", "isManualDimension", 0],
@@ -117,6 +121,12 @@ describe("transaction records", () => {
       assert.deepEqual(decodeTransactionRecord(JSON.parse(JSON.stringify(record))), expected, "from a store");
     });
   }
+
+  it("takes the sizes of what was not measured as they are", () => {
+    const { length, weight } = decodeTransactionRecord({ ...v2, errorCode: 7, length: 0, weight: -1 });
+    assert.deepEqual([length, weight], [0, -1]);
+    assert.equal(decodeTransactionRecord({ ...v2, weight: 0 }).weight, 0);
+  });
 
   it("reads an empty text as a number that is missing, not as 0", () => {
     const { length, weight, unreadable } = decodeTransactionRecord({ ...v2, length: "", weight: "" });

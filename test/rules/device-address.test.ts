@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { DeviceClient } from "../../src/device/client.ts";
 import { inEnglish } from "../../src/errors/interpolation.ts";
-import { readAddress } from "../../src/rules/addresses.ts";
+import { isPrivateHost, readAddress } from "../../src/rules/addresses.ts";
 import { failsWith } from "../support/failures.ts";
 
 describe("a device's address", () => {
@@ -54,6 +54,10 @@ describe("a device's address", () => {
     "2130706433",
     "1.2.3.4.",
     "1.2.3.4.5",
+    "192,168,1,20",
+    '"192.168.1.20"',
+    "'dock'",
+    "192.168.1.20;",
     "fe80::1",
     "::1",
     "[fe80::1",
@@ -73,6 +77,8 @@ describe("a device's address", () => {
     ["[fe80::1%eth0]", "addressZone"],
     ["fe80::1%eth0", "addressZone"],
     ["http://[fe80::1%25eth0]:8080", "addressZone"],
+    ["${DOCK}:8080", "addressVariable"],
+    ["http://$(DOCK)", "addressVariable"],
     ["dock\u00A07", "addressCharacters"],
     ["dock%2f..", "addressUnreadable"],
   ];
@@ -83,6 +89,21 @@ describe("a device's address", () => {
       assert.equal(said.problem.phrase, `phrases.${name}`);
     });
   }
+
+  it("is private where nobody reaches it from the internet", () => {
+    const inside =
+      "localhost|dock|dock.local|dock.lan|127.0.0.1|10.1.2.3|172.16.0.1|172.31.255.1|192.168.1.20|169.254.1.1|100.64.0.1|[::1]|::1|[fd00::1]|[fe80::1]|[::ffff:10.0.0.1]";
+    const outside =
+      "example.com|8.8.8.8|172.32.0.1|100.128.0.1|192.169.1.1|[2001:db8::1]|[::ffff:8.8.8.8]|10.example.com";
+    assert.deepEqual(
+      inside.split("|").filter((host) => !isPrivateHost(host)),
+      [],
+    );
+    assert.deepEqual(
+      outside.split("|").filter((host) => isPrivateHost(host)),
+      [],
+    );
+  });
 
   for (const given of bad) {
     it(`${JSON.stringify(given)} is none`, async () => {

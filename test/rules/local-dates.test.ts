@@ -18,6 +18,8 @@ describe("a date as people write it", () => {
     "ar-EG",
     "nl",
     "cs",
+    "bg",
+    "mk",
   ];
 
   it("is read in each locale as its browsers write it", () => {
@@ -29,8 +31,15 @@ describe("a date as people write it", () => {
       ] as const) {
         const at = new Date(2026, month - 1, day);
         const wanted = `2026-${String(month).padStart(2, "0")}-${String(day).padStart(2, "0")}`;
-        for (const options of [{}, { year: "numeric", month: "2-digit", day: "2-digit" }] as const) {
-          const written = at.toLocaleDateString(locale, { ...options, calendar: "gregory" });
+        for (const options of [
+          { year: "numeric", month: "numeric", day: "numeric" },
+          { year: "numeric", month: "2-digit", day: "2-digit" },
+          { dateStyle: "medium" },
+          { dateStyle: "long" },
+          // As the page writes a time.
+          { dateStyle: "medium", timeStyle: "medium" },
+        ] as const) {
+          const written = at.toLocaleString(locale, { ...options, calendar: "gregory" });
           assert.equal(readLocalDates(written, locale), wanted, `${locale}: ${written}`);
         }
       }
@@ -53,6 +62,12 @@ describe("a date as people write it", () => {
     ["2026/11", "en-US", "2026-11"],
     ["1.11.2026 – 7.11.2026", "de", "2026-11-01/2026-11-07"],
     ["1.11.2026-7.11.2026", "de", "2026-11-01/2026-11-07"],
+    ["27 November 2026", "en-US", "2026-11-27"],
+    ["november 2026", "de", "2026-11"],
+    ["27. NOVEMBRE 2026", "fr", "2026-11-27"],
+    ["Nov 31, 2026", "en-US", undefined],
+    ["Nov 27", "en-US", undefined],
+    ["ORDER 27 2026", "en-US", undefined],
     ["ORDER-2026-11", "de", undefined],
     ["2026", "de", undefined],
     ["4711", "de", undefined],

@@ -40,6 +40,11 @@ const responses: readonly ((socket: Socket, echoed: string) => void)[] = [
   (socket, echoed) => socket.end(replyBytes({ body: JSON.stringify([echoed]) }).subarray(0, -4)),
   (socket, echoed) => reply(socket, { status: 404, headers: { etag: `"${echoed}"` }, body: echoed }),
   (socket, echoed) => reply(socket, { status: 200, headers: { "content-length": echoed }, body: echoed }),
+  (socket, echoed) =>
+    reply(socket, {
+      headers: { "content-type": `image/${echoed}` },
+      body: Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 2, 0xff, 0xd9]),
+    }),
   ...words.map((say) => (socket: Socket, echoed: string) => reply(socket, { body: say(echoed) })),
 ];
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";
-import type { NodeError } from "../../src/runtime/status/node-error.ts";
+import type { NodeError } from "../../src/runtime/status/node-status.ts";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { TestFlow, type FlowNode } from "../support/flow.ts";
 import { storeNode } from "../support/store-node.ts";

@@ -112,6 +112,19 @@ describe("what an installation of the package runs and brings", () => {
     assert.ok(text.includes(`; ${count} runtime dependencies (${mostInstalled} packages at most`), count);
   });
 
+  it("SECURITY.md names each limit that a hostile peer tries, and says so", async () => {
+    const text = await readFile(join(root, "SECURITY.md"), "utf8");
+    const lines = text.split("\n").filter((line) => line.includes("(test/attacks/peers.slow.test.ts)"));
+    const named = lines.flatMap((line) => [...line.matchAll(/`([\w-]+)`/g)].map(([, name = ""]) => name));
+    const rows = await readFile(join(root, "test/attacks/peers.slow.test.ts"), "utf8");
+    const [, table = ""] = /^const limits = \{\n(.+?)^\}/ms.exec(rows) ?? [];
+    const tried = [...table.matchAll(/^ {2}"?([\w-]+)"?: \{/gm)].map(([, name = ""]) => name);
+    assert.deepEqual(tried.toSorted(), [...new Set(named)].toSorted());
+    for (const name of tried) {
+      assert.match(rows, new RegExp(`"${name}",`), `no row has the limit ${name}`);
+    }
+  });
+
   it("SECURITY.md names a test that is there for each thing that it promises", async () => {
     const text = await readFile(join(root, "SECURITY.md"), "utf8");
     const named = [...text.matchAll(/\]\((test\/[^)#]+)\)/g)].map(([, path = ""]) => path);

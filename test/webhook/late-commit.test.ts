@@ -100,7 +100,7 @@ describe("a record that PostgreSQL commits late", () => {
     const close = pump.open({
       store: {
         databaseKey: "store",
-        lease: async () => ({
+        connect: async () => ({
           database: gated,
           arrivals: new RecordArrivals(),
           worker,
@@ -111,7 +111,7 @@ describe("a record that PostgreSQL commits late", () => {
       runId: "run",
       onTrouble: (error) => assert.fail(String(error)),
       onReady,
-      onTooOld: () => undefined,
+      onLongUnhandled: () => undefined,
     });
     const start = (): void => {
       pump.resume({

@@ -2,13 +2,14 @@ import assert from "node:assert/strict";
 import type { Database } from "../../src/database/database.ts";
 import { Inbox, RecordArrivals } from "../../src/database/inbox.ts";
 import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
-import { RecordPump, type Target } from "../../src/webhook/pump.ts";
+import { RecordPump, type RecordReceiver } from "../../src/webhook/pump.ts";
 import type { StoreUse } from "../../src/webhook/stored-records.ts";
 import { describeDatabases } from "../database/databases.ts";
 import { Hours } from "../database/hours.ts";
 import type { TestDatabase } from "../database/support.ts";
 
-type Callbacks = Pick<StoreUse, "onTrouble" | "onReady" | "onTooOld"> & Pick<Target, "deliver">;
+type Callbacks = Pick<StoreUse, "onTrouble" | "onReady" | "onLongUnhandled"> &
+  Pick<RecordReceiver, "deliver">;
 
 const dayMs = 24 * 3_600_000;
 const daysAgo = (days: number): string => new Date(Date.now() - days * dayMs).toISOString();
@@ -43,7 +44,7 @@ describeDatabases("old records of a webhook", (open) => {
     const close = pump.open({
       store: {
         databaseKey: "store",
-        lease: async () => ({
+        connect: async () => ({
           database,
           arrivals: new RecordArrivals(),
           worker: { id: "store", isAlone: true },
@@ -53,7 +54,7 @@ describeDatabases("old records of a webhook", (open) => {
       nodeId: "node",
       runId: "run",
       onReady: () => undefined,
-      onTooOld: () => undefined,
+      onLongUnhandled: () => undefined,
       onTrouble: () => undefined,
       ...given,
     });
@@ -92,13 +93,13 @@ describeDatabases("old records of a webhook", (open) => {
     await earlier(daysAgo(8)).sent([Number(sent)]);
   };
 
-  it("are counted if they were sent more than a week ago", async () => {
+  it("are counted if they arrived more than a week ago", async () => {
     await leaveTwo();
     let close: (() => Promise<void>) | undefined;
-    const tooOld = await new Promise((onTooOld, reject) => {
-      close = openIn(test.database, { onTooOld, onTrouble: reject });
+    const tooOld = await new Promise((onLongUnhandled, reject) => {
+      close = openIn(test.database, { onLongUnhandled, onTrouble: reject });
     });
-    assert.equal(tooOld, 1);
+    assert.equal(tooOld, 2);
     await close?.();
   });
 
@@ -134,12 +135,12 @@ describeDatabases("old records of a webhook", (open) => {
       }
     };
     await asked.promise;
-    await untilOut(2);
-    assert.deepEqual(out.toSorted(), ["2", "ready"]);
+    await untilOut(3);
+    assert.deepEqual(out.toSorted(), ["1", "2", "ready"]);
     counted.reject(new Error("it takes too long"));
     const posted = { record: decodeTransactionRecord({ id: 3, errorCode: 0 }), ids: ["3"], bytes: 1 };
     assert.equal(await pump.accept(posted, { dedupeMs: 0, queueLimit: 10 }), null);
-    await untilOut(3);
+    await untilOut(4);
     assert.equal(out.at(-1), "3");
     assert.deepEqual(troubles, []);
     await close();

@@ -4,7 +4,7 @@ import type { Database } from "../../src/database/database.ts";
 import { RecordArrivals } from "../../src/database/inbox.ts";
 import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
 import { readPosted } from "../../src/webhook/posted-record.ts";
-import { type NotTaken, RecordPump, type Target } from "../../src/webhook/pump.ts";
+import { type NotTaken, RecordPump, type RecordReceiver } from "../../src/webhook/pump.ts";
 import { VirtualClock } from "../archive/virtual-clock.ts";
 
 const rules = { dedupeMs: 60_000, queueLimit: 10_000 };
@@ -22,11 +22,11 @@ function fill(pump: RecordPump, from: number, count: number): void {
   }
 }
 
-const into = (got: unknown[]): Target => ({
+const into = (got: unknown[]): RecordReceiver => ({
   deliver: ({ record }, waiting) => void got.push(`${record.transactionId}/${waiting}`),
   unreached: () => [],
 });
-const nowhere: Target = into([]);
+const nowhere: RecordReceiver = into([]);
 
 async function untilEmpty(pump: RecordPump): Promise<number> {
   let turns = 0;
@@ -160,13 +160,13 @@ function withStore(transaction: Database["transaction"], pump = new RecordPump()
   pump.open({
     store: {
       databaseKey: "store",
-      lease: async () => ({ database, arrivals: new RecordArrivals(), worker, release }),
+      connect: async () => ({ database, arrivals: new RecordArrivals(), worker, release }),
     },
     nodeId: "node",
     runId: "run",
     onTrouble: () => undefined,
     onReady: () => undefined,
-    onTooOld: () => undefined,
+    onLongUnhandled: () => undefined,
   });
   return pump;
 }

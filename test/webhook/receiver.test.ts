@@ -7,7 +7,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { inEnglish } from "../../src/errors/interpolation.ts";
 import { unknownDevice } from "../../src/model/instrument.ts";
-import type { TransactionRecord } from "../../src/model/shapes.ts";
+import type { Correction, TransactionRecord } from "../../src/model/shapes.ts";
 import { WebhookReceiver, type WebhookRules } from "../../src/webhook/receiver.ts";
 import { RecordPump } from "../../src/webhook/pump.ts";
 import { Room } from "../../src/webhook/room.ts";
@@ -34,7 +34,7 @@ describe("the receiver of a webhook", () => {
   let receiver: WebhookReceiver;
   let pump: RecordPump;
   let got: TransactionRecord[];
-  let corrections: boolean[];
+  let corrections: (Correction | null)[];
   let refused: string[];
   let port: number;
 
@@ -143,7 +143,13 @@ describe("the receiver of a webhook", () => {
         ["OTHER", 1, false],
       ],
     );
-    assert.deepEqual(corrections, [false, true, true, false]);
+    assert.deepEqual(
+      corrections.map((one) => one && [one.transactionId, one.fields]),
+      [null, ["ABCD-1", ["weight"]], ["ABCD-1", ["isManualDimension", "weight"]], null],
+    );
+    for (const one of corrections.filter((correction) => correction !== null)) {
+      assert.ok(Math.abs(Date.parse(one.receivedAt) - Date.now()) < 60_000, one.receivedAt);
+    }
   });
 
   it("lets duplicates pass when told to", async () => {
@@ -339,7 +345,17 @@ describe("the receiver of a webhook", () => {
     ['[{"id":1},{"id":2}]', "it is an array with 2 items; each record must be posted alone"],
     ['{"event":"new","data":{"id":1}}', "the record is in its field data; it must be the whole body"],
     ['{"records":[{"transactionId":1}]}', "the record is in its field records; it must be the whole body"],
+    [
+      '{"event":{"payload":[{"id":1}]}}',
+      "the record is in its field event.payload; it must be the whole body",
+    ],
+    [
+      '{"specversion":"1.0","id":"a","type":"t","data":{"id":1,"errorCode":0}}',
+      "the record is in its field data; it must be the whole body",
+    ],
     ['{"transaction":1,"errorCode":0}', "the field id is missing"],
+    ['{"id":1,"length":NaN}', "the value of length, at character 18, is not allowed in JSON"],
+    ['{"id":1}{"id":2}', "more follows after its end, from character 9 on"],
   ] as const) {
     it(`says of ${body} that ${problem}`, async () => {
       const { status, body: said } = await ask(body);

@@ -4,7 +4,7 @@ import { type Server, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Database } from "../../src/database/database.ts";
 import { Inbox, RecordArrivals } from "../../src/database/inbox.ts";
-import type { DatabaseLease } from "../../src/database/store-databases.ts";
+import type { StoreConnection } from "../../src/database/store-databases.ts";
 import type { Worker } from "../../src/database/worker-lease.ts";
 import { unknownDevice } from "../../src/model/instrument.ts";
 import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
@@ -83,24 +83,24 @@ describe("a webhook's records in a store", () => {
   const refused: string[] = [];
   let onOut: () => void = () => undefined;
   let parts: { close: () => Promise<void>; receiver: WebhookReceiver };
-  let leases = 0;
+  let connections = 0;
   const released = new EventEmitter();
   /** The store of the node that is started next. */
   let file: string;
   let worker: Worker;
   /** Opens the database; counts who has it. */
-  let lease: () => Promise<Omit<DatabaseLease, "check" | "log">>;
+  let connect: () => Promise<Omit<StoreConnection, "check" | "log">>;
 
   /** One life of a node; resolves when what was left over has been handed on. */
   async function start(runId: string): Promise<LeftOver> {
     const { promise, resolve } = Promise.withResolvers<LeftOver>();
     const close = pump.open({
-      store: { databaseKey: file, lease },
+      store: { databaseKey: file, connect },
       nodeId: "node",
       runId,
       onTrouble: () => undefined,
       onReady: resolve,
-      onTooOld: () => undefined,
+      onLongUnhandled: () => undefined,
     });
     const receiver = new WebhookReceiver(
       {
@@ -149,15 +149,15 @@ describe("a webhook's records in a store", () => {
     file = "store";
     mostWaiting = 0;
     worker = { id: "store", isAlone: true };
-    leases = 0;
-    lease = async () => {
-      leases += 1;
+    connections = 0;
+    connect = async () => {
+      connections += 1;
       return {
         database,
         arrivals: new RecordArrivals(),
         worker,
         release: async () => {
-          leases -= 1;
+          connections -= 1;
           released.emit("release");
         },
       };
@@ -178,19 +178,19 @@ describe("a webhook's records in a store", () => {
 
   it("releases the database when it is closed, also where that is opened only afterwards", async () => {
     await start("run 1");
-    assert.equal(leases, 1);
+    assert.equal(connections, 1);
     await parts.close();
-    assert.equal(leases, 0);
+    assert.equal(connections, 0);
     const { promise: opening, resolve: open } = Promise.withResolvers<void>();
-    const before = lease;
-    lease = () => opening.then(before);
+    const before = connect;
+    connect = () => opening.then(before);
     void start("run 1");
     // A disk that hangs holds up no deploy.
     await parts.close();
     const opened = once(released, "release");
     open();
     await opened;
-    assert.equal(leases, 0);
+    assert.equal(connections, 0);
   });
 
   it("answers and sends nothing before the record is durable", async () => {

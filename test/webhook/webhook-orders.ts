@@ -114,12 +114,12 @@ class WebhookRun {
 
   #construct(): Node {
     const close = this.#pump.open({
-      store: { databaseKey: "store", lease: () => this.#lease() },
+      store: { databaseKey: "store", connect: () => this.#connect() },
       nodeId: "node",
       runId: "run",
       onTrouble: () => undefined,
       onReady: () => undefined,
-      onTooOld: () => undefined,
+      onLongUnhandled: () => undefined,
     });
     return { close, isClosed: false };
   }
@@ -131,7 +131,7 @@ class WebhookRun {
     });
   }
 
-  async #lease() {
+  async #connect() {
     await this.#scheduler.schedule("open the database", () => undefined);
     const release = async (): Promise<void> => undefined;
     const database = { ...this.#database, transaction: this.#transaction };
