@@ -1,11 +1,16 @@
 import { chooseOnly } from "../../src/editor/fields.ts";
-import { checkBoxes, formFields, openForm, settingsOf } from "../../src/editor/form.ts";
+import { checkBoxes, currentValue, formFields, openForm, settingsOf } from "../../src/editor/form.ts";
+import { checkVideos } from "../../src/editor/video-check.ts";
 import { actAt, labelStyle, targetOf, textsOf } from "../../src/editor/texts.ts";
 import { defaults, properties, type ArchiveProperties } from "./archive.shared.ts";
 
 const type = "dimensioner-archive";
-const fields = formFields(type, properties);
 const texts = textsOf(type);
+const fields = checkVideos(
+  formFields(type, properties),
+  (node, property) => currentValue(node, property, defaults),
+  () => texts("problem.video"),
+);
 
 RED.nodes.registerType<ArchiveProperties>("dimensioner-archive", {
   category: "dimensioner",

@@ -1,6 +1,7 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
 import { missingMedia } from "../../src/cloud/expected-media.ts";
 import { DimensionerError } from "../../src/errors/dimensioner-error.ts";
+import { phrase } from "../../src/errors/interpolation.ts";
 import { Archives } from "../../src/jobs/archive.ts";
 import type { OpenJob } from "../../src/jobs/job-rows.ts";
 import type { Submission } from "../../src/jobs/runner.ts";
@@ -24,17 +25,18 @@ import {
   jobDevice,
   jobDevices,
   mostMessages,
+  NodeNames,
 } from "../../src/runtime/archive/messages.ts";
-import { ArchiveSession } from "../../src/runtime/archive/session.ts";
+import { ArchiveSession, setVerifyCommand } from "../../src/runtime/archive/session.ts";
 import { ArchiveStatus, HeldUpLog, HeldUpWarnings } from "../../src/runtime/archive/status.ts";
-import { setVerifyCommand } from "../../src/runtime/archive/verify-command.ts";
-import { cloudChoice, absence, deployed } from "../../src/runtime/config/config-choice.ts";
+import { cloudChoice, deployed } from "../../src/runtime/config/config-choice.ts";
 import { FlowsEvent, followFlows } from "../../src/runtime/config/flows-event.ts";
-import { SettingsReader } from "../../src/runtime/config/settings.ts";
-import type { Operation } from "../../src/runtime/failure.ts";
-import type { Message } from "../../src/runtime/messages.ts";
+import { CloudDevices } from "../../src/runtime/config/instrument.ts";
+import { SettingsReader, absence } from "../../src/runtime/config/settings.ts";
+import type { Operation, Message } from "../../src/runtime/messages.ts";
+import { translateValue } from "../../src/runtime/status/node-status.ts";
 import { databaseFolder, filesOf, linkToPackage, storeOf } from "../../src/runtime/store/store-choice.ts";
-import { filesName } from "../../src/vault/files-location.ts";
+import { vaultName } from "../../src/vault/store.ts";
 import { type ArchiveProperties, defaults, properties as table } from "./archive.shared.ts";
 
 const operationOf = (surface: Operation["surface"]): Operation => ({
@@ -57,10 +59,13 @@ export default function (RED: NodeAPI): void {
     started: new FlowsEvent(RED, "flows:started"),
     stopping: new FlowsEvent(RED, "flows:stopping"),
   };
+  const names = new NodeNames(RED);
+  const devices = new CloudDevices(RED);
   setVerifyCommand(process.env, databaseFolder(RED));
 
   function ArchiveNode(this: Node, definition: NodeDef & Partial<ArchiveProperties>): void {
     RED.nodes.createNode(this, definition);
+    names.had(this);
     const properties = readSaved(defaults, definition);
     const clouds = cloudChoice(RED, properties);
     const mayUseCloud = properties.cloud !== "" || properties.cloudFrom.trim() !== "";
@@ -101,7 +106,9 @@ export default function (RED: NodeAPI): void {
     };
 
     const resume = async (submission: Submission): Promise<void> => {
-      const msg: Message = { _msgid: RED.util.generateId(), resumed: true };
+      const { node } = submission.running?.job ?? { node: this.id };
+      const from = node === this.id ? {} : { resumedFrom: names.nameOf(node) };
+      const msg: Message = { _msgid: RED.util.generateId(), resumed: true, ...from };
       Object.assign(msg, await submission.kept());
       messages.resume(msg, submission);
       this.receive(msg);
@@ -129,6 +136,8 @@ export default function (RED: NodeAPI): void {
         warnings.update(running);
       },
       onWarning: ({ warning, values }) => this.warn(status.say(warning, values)),
+      onTaken: ({ node, count }) =>
+        this.warn(translateValue(RED, phrase("jobsTaken", { value: names.nameOf(node), count }))),
       isMine: isOurs,
       onResumed: resume,
       onResumeError: (error) => showFailure(error),
@@ -146,11 +155,14 @@ export default function (RED: NodeAPI): void {
           this.status({});
         }
       },
-      onFindings: ({ movedAside, damagedJobs, unknownMedia }) => {
+      onFindings: ({ movedAside, damagedJobs, unknownMedia, elsewhere }) => {
         movedAside.forEach((path) => this.warn(status.say("movedAside", { path })));
         damagedJobs.forEach((id) => this.warn(status.say("damagedJob", { id })));
         if (unknownMedia !== null) {
           this.warn(status.say("unknownMedia", { path: unknownMedia }));
+        }
+        for (const { host, count } of elsewhere) {
+          this.warn(translateValue(RED, phrase("jobsElsewhere", { value: host, count })));
         }
       },
     });
@@ -173,8 +185,9 @@ export default function (RED: NodeAPI): void {
         origin: chosen?.client.peer.origin ?? null,
         brought: media,
         abilitiesOf: (id) => jobDevice(RED, id),
+        nameOf: async (cloudId) => (await devices.find(cloudId, chosen?.registered)).name,
       });
-      const host = filesName(filesOf(storeOf(RED, properties.store, operation), operation));
+      const host = vaultName(filesOf(storeOf(RED, properties.store, operation), operation));
       const facts = { ...operation, host, signal };
       const runner = await unlessAborted(session.open(), facts);
       const accepted =

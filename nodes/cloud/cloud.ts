@@ -1,5 +1,6 @@
 import type { NodeAPI, NodeDef } from "node-red";
 import { CloudClient, CommandQueues } from "../../src/cloud/client.ts";
+import { RegisteredDevices } from "../../src/cloud/fleet.ts";
 import { readBaseUrl } from "../../src/rules/addresses.ts";
 import { readCurrent } from "../../src/runtime/action/values.ts";
 import { serveCloudRoutes } from "../../src/runtime/admin/cloud-routes.ts";
@@ -36,10 +37,12 @@ export default function (RED: NodeAPI): void {
       return;
     }
     const { client, checkMs } = opened;
-    this.access = { client, recordings };
+    const registered = new RegisteredDevices(client);
+    this.access = { client, recordings, registered };
     const unwatch = healths.watch(this, {
       intervalMs: checkMs,
-      check: (signal) => client.devices({ signal }),
+      check: (signal) => registered.read({ signal }),
+      clock: client.clock,
     });
     this.on("close", (done: () => void) => {
       unwatch();

@@ -40,6 +40,7 @@ export default function (RED: NodeAPI): void {
       if (hasTerminals) {
         warned.delete(client);
       }
+      msg["clockAhead"] = client.clock.aheadSeconds();
       let devices = all;
       if (changesOnly) {
         const watch = watches.get(client) ?? new FleetWatch();

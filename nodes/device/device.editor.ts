@@ -1,7 +1,8 @@
 import { connectionTest } from "../../src/editor/admin.ts";
+import { cloudIdsPicker } from "../../src/editor/device-picker.ts";
 import { formFields, openForm, settingsOf } from "../../src/editor/form.ts";
 import { labelStyle, textsOf } from "../../src/editor/texts.ts";
-import { migrateOnArrival } from "../../src/editor/fields.ts";
+import { migrateOnArrival, usableBy } from "../../src/editor/fields.ts";
 import { defaults, properties, type DeviceProperties } from "./device.shared.ts";
 
 const type = "dimensioner-device";
@@ -22,7 +23,13 @@ RED.nodes.registerType<DeviceProperties>("dimensioner-device", {
     return labelStyle(settingsOf(this, defaults).name);
   },
   oneditprepare() {
-    connectionTest(this, openForm(this, fields), {
+    const form = openForm(this, fields);
+    cloudIdsPicker(form, {
+      ids: "cloudIds",
+      name: "name",
+      clouds: () => usableBy(this, { of: "dimensioner-cloud" }),
+    });
+    connectionTest(this, form, {
       type,
       after: "generation",
       properties: ["address", "generation", "timeout"],

@@ -32,6 +32,7 @@ export default function (RED: NodeAPI): void {
     const unwatch = healths.watch(this, {
       intervalMs: checkMs,
       check: client.canPing ? (signal) => checkEcho(client, signal) : null,
+      clock: client.clock,
     });
     this.on("close", (done: () => void) => {
       unwatch();

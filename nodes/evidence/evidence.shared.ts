@@ -15,6 +15,7 @@ const deletion = { legend: "group.deletion" } as const;
 const timestamps = { legend: "group.timestamps", note: "note.timestamps" } as const;
 
 const exports = ["export", "msg"] as const;
+const listed = ["find", "csv", "msg"] as const;
 const toFile = { action: exports, output: ["file"] } as const;
 
 /** The saved properties of `dimensioner-evidence`, in the order of its form. */
@@ -25,10 +26,12 @@ export const properties = {
     kind: "choice",
     of: [
       "find",
+      "csv",
       "missing",
       "verify",
       "hold",
       "release",
+      "name",
       "export",
       "prune",
       "timestamp",
@@ -40,7 +43,7 @@ export const properties = {
     icon: "cog",
     tips: {
       key: "tip",
-      of: ["missing", "verify", "hold", "export", "prune", "timestamp", "checkpoint", "state"],
+      of: ["csv", "missing", "verify", "hold", "name", "export", "prune", "timestamp", "checkpoint", "state"],
     },
   },
   /** What the value is. */
@@ -50,7 +53,7 @@ export const properties = {
     default: "reference",
     icon: "search",
     group: packages,
-    when: { action: ["find", "verify", "hold", "release", "export", "msg"] },
+    when: { action: ["find", "csv", "verify", "hold", "release", "name", "export", "msg"] },
   },
   /** What is searched for; of `missing`, the period. */
   value: {
@@ -60,7 +63,7 @@ export const properties = {
     icon: "barcode",
     note: "note.value",
     group: packages,
-    when: { action: ["find", "missing", "verify", "hold", "release", "export", "msg"] },
+    when: { action: ["find", "csv", "missing", "verify", "hold", "release", "name", "export", "msg"] },
   },
   /** How many packages at most: the newest of `find` and `missing`; the other actions refuse more. */
   limit: {
@@ -88,7 +91,14 @@ export const properties = {
     default: "",
     icon: "cube",
     group: filters,
-    when: { action: ["find", "msg"] },
+    when: { action: listed },
+  },
+  filterWork: {
+    kind: "text",
+    default: "",
+    icon: "briefcase",
+    group: filters,
+    when: { action: listed },
   },
   filterPeriod: {
     kind: "text",
@@ -96,11 +106,11 @@ export const properties = {
     icon: "calendar",
     note: "note.filterPeriod",
     group: filters,
-    when: { action: ["find", "msg"] },
+    when: { action: listed },
   },
-  film: { kind: "flag", default: false, group: filters, when: { action: ["find", "msg"] } },
-  onHold: { kind: "flag", default: false, group: filters, when: { action: ["find", "msg"] } },
-  incomplete: { kind: "flag", default: false, group: filters, when: { action: ["find", "msg"] } },
+  film: { kind: "flag", default: false, group: filters, when: { action: listed } },
+  onHold: { kind: "flag", default: false, group: filters, when: { action: listed } },
+  incomplete: { kind: "flag", default: false, group: filters, when: { action: listed } },
   emit: {
     kind: "choice",
     of: ["array", "split"],
@@ -110,7 +120,16 @@ export const properties = {
     when: { action: ["find", "missing", "msg"] },
   },
   outputs: failureProperties.outputs,
-  /** Why a package is held or released. */
+  /** Which numbers are added to the package, one or a list. */
+  numbers: {
+    kind: "typed",
+    default: "numbers",
+    type: "msg",
+    icon: "hashtag",
+    group: packages,
+    when: { action: ["name", "msg"] },
+  },
+  /** Why a package is held or released, or where its numbers come from. */
   reason: {
     kind: "typed",
     default: "reason",
@@ -118,7 +137,7 @@ export const properties = {
     icon: "commenting-o",
     required: "problem.reason",
     group: hold,
-    when: { action: ["hold", "release", "msg"] },
+    when: { action: ["hold", "release", "name", "msg"] },
   },
   /** Who does it. */
   person: {
@@ -127,7 +146,17 @@ export const properties = {
     type: "msg",
     icon: "user-o",
     group: hold,
-    when: { action: ["hold", "release", "msg"] },
+    when: { action: ["hold", "release", "name", "msg"] },
+  },
+  /** The number of the claim that an export is for, in its reports; optional. */
+  claim: {
+    kind: "typed",
+    default: "claim",
+    type: "msg",
+    icon: "file-text-o",
+    note: "note.claim",
+    group: report,
+    when: { action: exports },
   },
   /** Of the reports in an export. */
   language: { ...reportLanguage, group: report, when: { action: exports } },
@@ -168,6 +197,14 @@ export const properties = {
     kind: "flag",
     default: true,
     note: "note.dryRun",
+    group: deletion,
+    when: { action: ["prune", "msg"] },
+  },
+  /** Deletes also where the clock of this computer and the archive contradict each other. No message can do that. */
+  despiteClock: {
+    kind: "flag",
+    default: false,
+    note: "note.despiteClock",
     group: deletion,
     when: { action: ["prune", "msg"] },
   },

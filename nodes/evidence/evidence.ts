@@ -1,16 +1,18 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
 import { listMissing } from "../../src/evidence/missing.ts";
-import { changeHold, findPackages, periodOf } from "../../src/evidence/packages.ts";
+import { addNumbers, changeHold, findPackages, periodOf } from "../../src/evidence/packages.ts";
+import { field } from "../../src/errors/interpolation.ts";
+import { mostRows, nameOfTable, tableType, writeTable } from "../../src/evidence/table.ts";
 import { sequenceOf } from "../../src/runtime/action/message.ts";
 import { readOutput } from "../../src/runtime/action/output.ts";
 import { type Job, serve } from "../../src/runtime/action/serve.ts";
 import { ValueReader, readChoice, readSaved } from "../../src/runtime/action/values.ts";
-import { absence, deployed } from "../../src/runtime/config/config-choice.ts";
-import { type Settings, settingsOf } from "../../src/runtime/config/settings.ts";
+import { deployed } from "../../src/runtime/config/config-choice.ts";
+import { type Settings, absence, settingsOf } from "../../src/runtime/config/settings.ts";
 import {
   type EvidenceRequest,
-  LeasedStore,
-  Turns,
+  StoreHandle,
+  ActionTurns,
   checkpointOf,
   exportEvidence,
   filterOf,
@@ -39,10 +41,18 @@ type Action = Exclude<EvidenceProperties["action"], "msg">;
 /** Messages wait for long actions; more of them are a mistake in the flow. */
 const mostAtWork = 100;
 
+/** Reads one number or a list of them; none where something in the list is no text. */
+function numbersOf(values: ValueReader, value: unknown): readonly string[] {
+  const given: readonly unknown[] = Array.isArray(value) ? value : [value];
+  const numbers = given.map((one) => (one === "" ? one : values.reference(field("numbers"), one)));
+  const texts = numbers.filter((one): one is string => one !== undefined);
+  return texts.length === numbers.length ? texts : [];
+}
+
 /** `dimensioner-evidence`: finds, verifies, holds, exports, time-stamps and deletes the packages of a store. */
 export default function (RED: NodeAPI): void {
   // Shared by all nodes of this type: the disk is the limit, whichever store it is.
-  const turns = new Turns();
+  const turns = new ActionTurns();
 
   function EvidenceNode(
     this: Node<EvidenceCredentials>,
@@ -52,7 +62,7 @@ export default function (RED: NodeAPI): void {
     const properties = readSaved(defaults, config);
     const operationOf = (action: string) => ({ operation: action, surface: "store", acts: false }) as const;
     const openStore = () => storeOf(RED, properties.store, operationOf("evidence"));
-    const leased = new LeasedStore(openStore);
+    const handle = new StoreHandle(openStore);
     const stores = {
       problem: () => (deployed(RED, properties.store) === null ? absence(RED, properties.store) : undefined),
       surface: () => "store" as const,
@@ -61,36 +71,51 @@ export default function (RED: NodeAPI): void {
     const read = async ({ msg }: Job, action: Action, settings: Settings<typeof table>) => {
       const operation = operationOf(action);
       const values = new ValueReader(RED, this, msg, operation);
-      const { value, valueType, reason, reasonType, person, personType } = properties;
+      const { value, valueType, numbers, numbersType, reason, reasonType, person, personType } = properties;
       const store = openStore();
-      const files = filesOf(store, operation);
+      const vault = filesOf(store, operation);
       const request: EvidenceRequest = {
         operation,
         by: settings.by,
-        value: await values.optional({ field: "value", value, type: valueType }),
+        value: await values.read({ field: "value", value, type: valueType }, (given) =>
+          values.reference(field("value"), given),
+        ),
         limit: settings.limit,
-        files,
+        vault,
         location: store.location,
-        lease: await leased.open(),
-        openFiles: () => leased.openFiles(files),
+        connection: await handle.open(),
+        openVault: () => handle.openVault(vault),
         roots: settings.roots === "" ? store.timestampRoots : settings.roots,
+        heading: store.heading,
       };
       const change = async () => ({
         reason: await values.required({ field: "reason", value: reason, type: reasonType }),
         person: (await values.optional({ field: "person", value: person, type: personType })) ?? null,
       });
-      return { request, change };
+      const naming = async () => ({
+        numbers: await values.read({ field: "numbers", value: numbers, type: numbersType }, (given) =>
+          numbersOf(values, given),
+        ),
+        reason: (await values.optional({ field: "reason", value: reason, type: reasonType })) ?? null,
+        person: (await values.optional({ field: "person", value: person, type: personType })) ?? null,
+      });
+      return { request, change, naming };
     };
 
-    const readTarget = async ({ msg }: Job) => {
+    const readExport = async ({ msg }: Job) => {
       const operation = operationOf("export");
-      return targetOf(await readOutput(new ValueReader(RED, this, msg, operation), properties, operation));
+      const values = new ValueReader(RED, this, msg, operation);
+      const { claim, claimType } = properties;
+      return {
+        claim: await values.optional({ field: "claim", value: claim, type: claimType }),
+        target: targetOf(await readOutput(values, properties, operation)),
+      };
     };
 
     const work = async (job: Job, settings: Settings<typeof table>): Promise<Outputs> => {
       const { msg, status } = job;
       const action = readChoice(msg, operationOf("evidence"), "action", settings.action, table.action.of);
-      const { request, change } = await read(job, action, settings);
+      const { request, change, naming } = await read(job, action, settings);
       status.say("working", "searching");
       switch (action) {
         case "find": {
@@ -103,6 +128,17 @@ export default function (RED: NodeAPI): void {
           }
           const items = found.map((payload) => ({ payload }));
           return [sequenceOf(RED, msg, request.operation, items)];
+        }
+        case "csv": {
+          const sought = { ...request, filter: filterOf(msg, settings), limit: mostRows + 1 };
+          const found = await findPackages(await sourceOf(request), sought, job.signal);
+          const rows = found.slice(0, mostRows);
+          msg["more"] = found.length > mostRows;
+          status.say(msg["more"] === true ? "waiting" : "done", "packages", { count: rows.length });
+          msg.payload = writeTable(rows);
+          msg["contentType"] = tableType;
+          msg["filename"] = nameOfTable();
+          return [msg];
         }
         case "missing": {
           const missing = await listMissing(
@@ -137,6 +173,12 @@ export default function (RED: NodeAPI): void {
           msg.payload = changed;
           return [msg];
         }
+        case "name": {
+          const named = await addNumbers(await sourceOf(request), request, await naming());
+          status.say("done", "named", { count: named.numbers.length });
+          msg.payload = [named];
+          return [msg];
+        }
         case "verify": {
           const minutes = minutesOf(msg, settings);
           const report = await turns.run(action, job, () => verify(request, job, minutes));
@@ -152,9 +194,8 @@ export default function (RED: NodeAPI): void {
           return [msg];
         }
         case "export": {
-          const target = await readTarget(job);
-          const language = languageFor(RED, settings.language);
-          const made = await turns.run(action, job, () => exportEvidence(request, job, { target, language }));
+          const options = { ...(await readExport(job)), language: languageFor(RED, settings.language) };
+          const made = await turns.run(action, job, () => exportEvidence(request, job, options));
           return [putExport(job, made)];
         }
         case "prune": {
@@ -194,7 +235,7 @@ export default function (RED: NodeAPI): void {
 
     const served = { operation: "evidence", acts: false, config: stores, properties } as const;
     serve(RED, this, { ...served, settings: settingsOf(table, properties), most: mostAtWork }, work);
-    this.on("close", (done: () => void) => void leased.close().finally(done));
+    this.on("close", (done: () => void) => void handle.close().finally(done));
   }
 
   RED.nodes.registerType("dimensioner-evidence", EvidenceNode, {

@@ -1,14 +1,22 @@
 import { randomUUID } from "node:crypto";
 import type { Node, NodeAPI, NodeDef } from "node-red";
-import { field, phrase } from "../../src/errors/interpolation.ts";
+import { field, phrase, verbatim } from "../../src/errors/interpolation.ts";
+import { isTag } from "../../src/model/local-measurement.ts";
 import { commandOptions, deliverMeasurement } from "../../src/runtime/action/deliver.ts";
 import { CommandJournal } from "../../src/runtime/action/command-journal.ts";
 import { Repeats } from "../../src/runtime/action/repeats.ts";
 import { serve } from "../../src/runtime/action/serve.ts";
-import { ValueReader, demandReference, readParcel, readSaved } from "../../src/runtime/action/values.ts";
+import {
+  ValueReader,
+  asText,
+  demandReference,
+  readParcel,
+  readSaved,
+} from "../../src/runtime/action/values.ts";
 import { deviceChoice } from "../../src/runtime/config/config-choice.ts";
 import { settingsOf } from "../../src/runtime/config/settings.ts";
-import { errorBeforeSending } from "../../src/runtime/failure.ts";
+import { type Operation, errorBeforeSending, show, type Message } from "../../src/runtime/messages.ts";
+import { momentNow } from "../../src/time/clocks.ts";
 import { type MeasureProperties, defaults, properties as table } from "./measure.shared.ts";
 
 /** `dimensioner-measure`: measures once, for each message, what is on the table (contract: MeasureResult). */
@@ -39,6 +47,7 @@ export default function (RED: NodeAPI): void {
         const setting = { what: phrase("node"), field: field("tag"), problem: phrase("referenceTaken") };
         throw errorBeforeSending(operation, "configInvalid", setting);
       }
+      const tag = tagged === "none" || !client.takesReferences ? null : tagOf(job.msg, operation);
       const references = await readParcel(values, job.msg, properties);
       const { transactionReference: reference } = references;
       if (ifBlank === "error") {
@@ -46,12 +55,11 @@ export default function (RED: NodeAPI): void {
       }
       const wanted = { reference, scope: deviceKey, windowMs: ignoreRepeatsMs, status: job.status };
       return repeats.unlessRepeated(wanted, async () => {
-        const tag = tagged === "none" || !client.takesReferences ? null : randomUUID();
         const given = client.takesReferences ? references : {};
-        const sent = tag === null ? given : { ...given, [tagged]: tag };
-        let sentAt = new Date();
+        const sent = tag === null || tagged === "none" ? given : { ...given, [tagged]: tag };
+        let sentAt = momentNow();
         const onTurn = (): void => {
-          sentAt = new Date();
+          sentAt = momentNow();
         };
         const options = commandOptions(job, { target, operation: "measure", references: sent, tag, onTurn });
         const measurement = await recordings.track(deviceKey, () => client.measure(sent, options));
@@ -65,4 +73,14 @@ export default function (RED: NodeAPI): void {
 /** A reference that carries the tag cannot also carry a value of the flow. */
 function isTagTaken(properties: MeasureProperties): boolean {
   return properties.tag !== "none" && properties[properties.tag] !== "";
+}
+
+/** The ID that the message gives to its measurement, or else one that nobody has yet. Throws ERR_INPUT for what cannot be unique. */
+function tagOf({ tag }: Message, operation: Operation): string {
+  const given = asText(tag);
+  if (given !== undefined && !isTag(given)) {
+    const refused = { field: verbatim("msg.tag"), value: show(given), problem: phrase("notTag") };
+    throw errorBeforeSending(operation, "inputValue", refused);
+  }
+  return given ?? randomUUID();
 }

@@ -25,11 +25,10 @@ RED.nodes.registerType<RemoteTriggerProperties>("dimensioner-remote-trigger", {
   icon: "dimensioner-remote-trigger.svg",
   paletteLabel: () => texts("palette"),
   label() {
-    const { name, action, deviceReference, deviceReferenceType, cloud, cloudFrom } = settingsOf(
-      this,
-      defaults,
-    );
-    const target = shownValue(deviceReference, deviceReferenceType) || targetOf(cloud, cloudFrom);
+    const saved = settingsOf(this, defaults);
+    const { name, action, deviceReference, deviceReferenceType, deviceName, cloud, cloudFrom } = saved;
+    const target =
+      deviceName || shownValue(deviceReference, deviceReferenceType) || targetOf(cloud, cloudFrom);
     return name || actAt(shared(`act.${action}`), target);
   },
   labelStyle() {
@@ -47,7 +46,7 @@ RED.nodes.registerType<RemoteTriggerProperties>("dimensioner-remote-trigger", {
   },
   oneditprepare() {
     const form = openForm(this, fields);
-    devicePicker(form, "deviceReference", "cloud");
+    devicePicker(form, { code: "deviceReference", name: "deviceName", cloud: "cloud" });
     followOutputs(
       form,
       ["action", "failures"],

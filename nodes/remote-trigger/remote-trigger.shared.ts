@@ -40,6 +40,8 @@ export const properties = {
     icon: "cube",
     placeholder: "placeholder.deviceReference",
   },
+  /** What the cloud calls the device that was picked from its list, for the label; blank where the code was typed. */
+  deviceName: { kind: "text", default: "", isHidden: true },
   /** The cloud requires a reference with a start and a measure, and accepts none with the other actions. */
   transactionReference: {
     ...transactionReference,

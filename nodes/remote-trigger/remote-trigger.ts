@@ -1,4 +1,5 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
+import type { KnownDevice } from "../../src/model/instrument.ts";
 import type { References } from "../../src/model/measurement.ts";
 import { commandOptions, deliverMeasurement, deliverVideo } from "../../src/runtime/action/deliver.ts";
 import { CommandJournal } from "../../src/runtime/action/command-journal.ts";
@@ -15,11 +16,12 @@ import {
 import { cloudChoice, throughCloud } from "../../src/runtime/config/config-choice.ts";
 import { CloudDevices } from "../../src/runtime/config/instrument.ts";
 import { settingsOf } from "../../src/runtime/config/settings.ts";
+import { momentNow } from "../../src/time/clocks.ts";
 import { type RemoteTriggerProperties, defaults, properties as table } from "./remote-trigger.shared.ts";
 
 /** `dimensioner-remote-trigger`: has the cloud start, stop or cancel a recording, or measure, on a registered device. */
 export default function (RED: NodeAPI): void {
-  const known = new CloudDevices(RED);
+  const devices = new CloudDevices(RED);
 
   const journal = new CommandJournal(RED, "dimensioner-remote-trigger");
 
@@ -40,7 +42,7 @@ export default function (RED: NodeAPI): void {
         value: properties.deviceReference,
         type: properties.deviceReferenceType,
       });
-      const { name, instrument } = known.find(device);
+      const { name, instrument } = devices.known(device, chosen.registered);
       job.device = name ?? device;
       const given = {
         transactionReference: properties.transactionReference,
@@ -52,9 +54,19 @@ export default function (RED: NodeAPI): void {
         customReference3: properties.cRef3,
         customReference3Type: properties.cRef3Type,
       };
-      let sentAt = new Date();
+      let sentAt = momentNow();
+      let found: Promise<KnownDevice> | undefined;
       const onTurn = (): void => {
-        sentAt = new Date();
+        sentAt = momentNow();
+        // Read beside the command, which does not wait for it.
+        found = devices.find(device, chosen.registered);
+      };
+      const named = async <T>(sent: Promise<T>): Promise<T> => {
+        try {
+          return await sent;
+        } finally {
+          job.device = (await found)?.name ?? name ?? device;
+        }
       };
       const target = {
         ...throughCloud(chosen, client.peer, device),
@@ -66,8 +78,10 @@ export default function (RED: NodeAPI): void {
       if (action === "stop" || action === "cancel") {
         const { transactionReference = null } = await readReferences(values, given);
         const options = optionsFor({});
-        await recordings.track(deviceKey, () =>
-          action === "stop" ? client.stopVideo(device, options) : client.cancelVideo(device, options),
+        await named(
+          recordings.track(deviceKey, () =>
+            action === "stop" ? client.stopVideo(device, options) : client.cancelVideo(device, options),
+          ),
         );
         // After another command to this device, a start for the same parcel is not a repeat.
         repeats.forgetDevice(deviceKey);
@@ -84,13 +98,14 @@ export default function (RED: NodeAPI): void {
       return repeats.unlessRepeated(wanted, async () => {
         if (action === "start") {
           const options = optionsFor(references);
-          await recordings.track(deviceKey, () => client.startVideo(device, references, options), reference);
+          const start = () => client.startVideo(device, references, options);
+          await named(recordings.track(deviceKey, start, reference));
           return deliverVideo(job, target, action, reference);
         }
         const sent = { transactionReference: reference };
         const options = optionsFor(sent);
-        const measurement = await recordings.track(deviceKey, () =>
-          client.measure(device, reference, options),
+        const measurement = await named(
+          recordings.track(deviceKey, () => client.measure(device, reference, options)),
         );
         return deliverMeasurement(job, target, { measurement, reference, sent, sentAt, tag: null, failures });
       });

@@ -1,6 +1,6 @@
 import { checkBoxes, formFields, openForm, settingsOf } from "../../src/editor/form.ts";
 import { actAt, labelStyle, textsOf } from "../../src/editor/texts.ts";
-import { tryScan } from "../../src/editor/try-scan.ts";
+import { offerExamples, tryScan } from "../../src/editor/try-scan.ts";
 import { codeKinds } from "../../src/rules/scans.ts";
 import { defaults, properties, type ScanProperties } from "./scan.shared.ts";
 
@@ -32,5 +32,6 @@ RED.nodes.registerType<ScanProperties>("dimensioner-scan", {
       codeKinds.map((kind) => [kind, texts(`symbologies.${kind}`)]),
     );
     tryScan(form, texts);
+    offerExamples(form, texts);
   },
 });

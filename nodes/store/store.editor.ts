@@ -1,7 +1,7 @@
 import { connectionTest, storeFile } from "../../src/editor/admin.ts";
 import { formFields, openForm, settingsOf } from "../../src/editor/form.ts";
 import { labelStyle, textsOf } from "../../src/editor/texts.ts";
-import { loginList } from "../../src/editor/login-list.ts";
+import { finishLogins, loginList } from "../../src/editor/login-list.ts";
 import { defaults, properties, type StoreProperties } from "./store.shared.ts";
 
 const type = "dimensioner-store";
@@ -22,6 +22,7 @@ const tested = [
   "pathStyle",
   "retainDays",
   "roots",
+  "logo",
   "database",
   "host",
   "port",
@@ -43,7 +44,10 @@ RED.nodes.registerType<
   credentials: editorCredentials(fields),
   paletteLabel: () => texts("palette"),
   label() {
-    return settingsOf(this, defaults).name || texts("palette");
+    const { name, files, folder, folderType, bucket, prefix } = settingsOf(this, defaults);
+    const inBucket = bucket === "" ? "" : `s3://${[bucket, prefix].filter((part) => part !== "").join("/")}`;
+    const inFolder = folderType === "env" && folder !== "" ? `\${${folder}}` : folder;
+    return name || (files === "s3" ? inBucket : inFolder) || texts("palette");
   },
   labelStyle() {
     return labelStyle(settingsOf(this, defaults).name);
@@ -58,6 +62,9 @@ RED.nodes.registerType<
       needed: [],
     });
     storeFile(this, form, { after: row, texts, properties: tested });
+  },
+  oneditsave() {
+    finishLogins(this);
   },
   // Node-RED calls it also when another dialog no longer lies over this one. Meanwhile the fields could not be checked.
   oneditresize() {

@@ -1,6 +1,7 @@
 import { folder, nodeName } from "../../src/properties/common-properties.ts";
 import {
   defaultsOf,
+  ownPackagesFolder,
   storeFolderTypes,
   type PropertyTable,
   type Saved,
@@ -9,6 +10,7 @@ import { poolSize, port, retainDays } from "../../src/properties/store-numbers.t
 
 const inBucket = { files: ["s3"] } as const;
 const inPostgres = { database: ["postgres"] } as const;
+const reports = { legend: "group.reports", note: "note.reports" } as const;
 const page = { legend: "group.page", note: "note.page" } as const;
 
 /** The saved properties of `dimensioner-store`, in the order of its form. */
@@ -22,9 +24,11 @@ export const properties = {
     icon: "archive",
     tips: { key: "tip", of: ["s3"] },
   },
-  /** The folder of the packages. It has to exist; nodes that need only the database work without it. */
+  /** The folder of the packages. Any but that of a new store has to exist; nodes that need only the database work without it. */
   folder: {
     ...folder,
+    default: ownPackagesFolder,
+    ifBlank: "",
     types: storeFolderTypes,
     required: "problem.folder",
     note: "note.folder",
@@ -138,6 +142,10 @@ export const properties = {
    * for evidence nodes that name none; blank: they are not checked.
    */
   roots: { kind: "text", default: "", icon: "certificate", note: "note.roots" },
+  /** What is above the reports of exports: the name of the shop, its address on one line, and the path of a PNG or JPEG file. */
+  shop: { kind: "text", default: "", icon: "building-o", group: reports },
+  shopAddress: { kind: "text", default: "", icon: "map-marker", group: reports },
+  logo: { kind: "text", default: "", icon: "picture-o", note: "note.logo", group: reports },
   /** Where the evidence page is served, below the root of the flows; blank: nowhere. */
   path: { kind: "text", default: "", rule: "pagePath", icon: "link", group: page },
   /** The address at which people open the page, for links to packages; blank: links are paths on Node-RED's server. */

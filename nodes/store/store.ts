@@ -5,12 +5,12 @@ import { serveLoginHashes, serveStoreFile, serveStoreTest } from "../../src/runt
 import { openOrExplain } from "../../src/runtime/config/config-choice.ts";
 import { SettingsReader } from "../../src/runtime/config/settings.ts";
 import { StorePages } from "../../src/runtime/evidence-page/store-pages.ts";
-import { tellCheck } from "../../src/runtime/store/database-check.ts";
 import {
   PackageLinks,
   type StoreNode,
   readLocation,
-  readStoreFiles,
+  readStoreVault,
+  tellCheck,
 } from "../../src/runtime/store/store-choice.ts";
 import { Store } from "../../src/vault/store.ts";
 import { type StoreProperties, defaults, properties as table } from "./store.shared.ts";
@@ -37,9 +37,12 @@ export default function (RED: NodeAPI): void {
       const keys = { accessKeyId, secretAccessKey };
       const store = new Store(
         readLocation(RED, this.id, { ...settings, user, password }, reader),
-        readStoreFiles(RED, this, { settings, folder: properties, keys }, reader),
+        readStoreVault(RED, this, { settings, folder: properties, keys }, reader),
         databases,
-        settings.roots,
+        {
+          timestampRoots: settings.roots,
+          heading: { name: settings.shop, address: settings.shopAddress, logo: settings.logo },
+        },
       );
       pages.serve(this, store, { links: this.links, read });
       return { store };

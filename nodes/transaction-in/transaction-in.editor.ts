@@ -31,6 +31,6 @@ RED.nodes.registerType<TransactionInProperties, { secret: string }>("dimensioner
     chooseOnly(this, fields);
   },
   oneditprepare() {
-    webhookTools(openForm(this, fields), texts);
+    webhookTools(this, openForm(this, fields), texts);
   },
 });

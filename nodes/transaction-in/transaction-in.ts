@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Node, NodeAPI, NodeDef } from "node-red";
 import { DimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { phrase } from "../../src/errors/interpolation.ts";
+import { raiseError } from "../../src/runtime/action/cut-messages.ts";
 import { serve } from "../../src/runtime/action/serve.ts";
 import { ValueReader, readSaved, refuseNewer } from "../../src/runtime/action/values.ts";
 import { readParcel } from "../../src/runtime/archive/intent.ts";
@@ -9,8 +10,7 @@ import { noConfig, openOrExplain } from "../../src/runtime/config/config-choice.
 import { FlowsEvent, followFlows } from "../../src/runtime/config/flows-event.ts";
 import { CloudDevices } from "../../src/runtime/config/instrument.ts";
 import { SettingsReader } from "../../src/runtime/config/settings.ts";
-import { errorBeforeSending } from "../../src/runtime/failure.ts";
-import type { Message } from "../../src/runtime/messages.ts";
+import { errorBeforeSending, type Message } from "../../src/runtime/messages.ts";
 import {
   LogThrottle,
   NodeStatus,
@@ -19,8 +19,17 @@ import {
   translateValue,
 } from "../../src/runtime/status/node-status.ts";
 import { storeOf } from "../../src/runtime/store/store-choice.ts";
-import { ServedPaths, partBehind, servePath } from "../../src/runtime/web/served-paths.ts";
+import {
+  type PathOwner,
+  ServedPaths,
+  checkPaths,
+  ownerOf,
+  partBehind,
+  sayPathProblem,
+  servePath,
+} from "../../src/runtime/web/served-paths.ts";
 import { RecordSender, readWebhook } from "../../src/runtime/webhook/record-sender.ts";
+import { NextPosts } from "../../src/runtime/webhook/next-posts.ts";
 import { RecordPump } from "../../src/webhook/pump.ts";
 import { type Refusal, WebhookReceiver } from "../../src/webhook/receiver.ts";
 import { Room } from "../../src/webhook/room.ts";
@@ -54,6 +63,7 @@ export default function (RED: NodeAPI): void {
   /** By node. Deploys and restarts of the flows keep them. */
   const pumps = new Map<string, { readonly pump: RecordPump; users: number }>();
   const devices = new CloudDevices(RED);
+  const nextPosts = new NextPosts(RED);
 
   /** After a deploy: deletes what belongs to no node any more, with the records that were accepted for it. */
   const settle = (): void => {
@@ -102,7 +112,7 @@ export default function (RED: NodeAPI): void {
         : { store, nodeId: this.id, runId, ...tellStore(RED, this, status, throttle) },
     );
 
-    const served = { ...operation, config: noConfig, properties: saved, settings: () => undefined };
+    const served = { ...operation, status, config: noConfig, properties: saved, settings: () => undefined };
     serve(RED, this, served, async (job) => {
       if (store === undefined) {
         throw errorBeforeSending(operation, "configMissing", { what: phrase("store") });
@@ -117,6 +127,7 @@ export default function (RED: NodeAPI): void {
       this.warn(translateError(RED, webhook.problem).message);
       return;
     }
+    this.on("close", nextPosts.enter(this.id));
     let received = 0;
     const sender = new RecordSender(RED, this, flows.started, (waiting) => {
       received++;
@@ -129,16 +140,21 @@ export default function (RED: NodeAPI): void {
     const receiver = new WebhookReceiver(
       { ...webhook.rules, deviceOf: (cloudId) => devices.find(cloudId) },
       {
-        deliver: (record, waiting) => sender.deliver(record, waiting),
+        deliver: (posted, waiting) => {
+          nextPosts.tell(this.id, { said: "record", record: posted.record });
+          sender.deliver(posted, waiting);
+        },
         unreached: () => sender.unreached(),
         refused: (refusal, problem) => {
           // Whoever opens the address in a browser leaves a line in the log, and no warning.
           const isPost = refusal !== "method";
+          const key = refusal === "secret" ? "refusedSecretHelp" : refusals[refusal];
           if (isPost) {
             status.say("failed", refusals[refusal]);
+            nextPosts.tell(this.id, { said: "refused", key, problem: problem ?? null });
           }
           if (throttle.isDue(refusal)) {
-            const text = translateStatus(RED, refusal === "secret" ? "refusedSecretHelp" : refusals[refusal]);
+            const text = translateStatus(RED, key);
             this[isPost ? "warn" : "log"](
               problem === undefined ? text : `${text} (${translateValue(RED, problem)})`,
             );
@@ -152,7 +168,7 @@ export default function (RED: NodeAPI): void {
     // While the flows stop and start, some of the nodes behind this one do not exist, whatever kind of deploy it is.
     const forget = followFlows(flows, {
       onStarted: () => {
-        ServedPaths.of(RED.httpNode).check();
+        checkPaths(RED);
         receiver.resume();
       },
       onStopping: () => {
@@ -160,6 +176,7 @@ export default function (RED: NodeAPI): void {
         sender.stopping();
       },
     });
+    let takenBy: PathOwner | undefined;
     const unserve = servePath(RED, {
       path: webhook.path,
       handle: (request, response) => {
@@ -173,11 +190,26 @@ export default function (RED: NodeAPI): void {
           }
         });
       },
-      onServed: () => status.say("done", "ready"),
+      owner: ownerOf(this),
+      onServed: () => {
+        if (!status.release()) {
+          status.say("done", "ready");
+        }
+      },
       onProblem: (problem) => {
-        status.say("failed", problem);
+        const { status: said, log } = sayPathProblem(RED, problem, webhook.path);
+        status.hold(said.key, said.values);
         // Logged as well, because nobody may be looking at this flow when it is deployed.
-        this.warn(translateStatus(RED, problem));
+        this.warn(log);
+        takenBy = problem.key === "pathTaken" ? problem.by : undefined;
+      },
+      onLost: (request) => {
+        if (receiver.admits(request, partBehind(webhook.path, request.url))) {
+          const path = `/${webhook.path.base}`;
+          const value = takenBy?.name ?? takenBy?.id ?? path;
+          const error = errorBeforeSending(operation, "webhookTaken", { path, value });
+          raiseError(this, translateError(RED, error), { _msgid: RED.util.generateId() });
+        }
       },
     });
 
@@ -204,7 +236,7 @@ function tellStore(
   node: Node,
   status: NodeStatus,
   throttle: LogThrottle,
-): Pick<StoreUse, "onTrouble" | "onReady" | "onTooOld"> {
+): Pick<StoreUse, "onTrouble" | "onReady" | "onLongUnhandled"> {
   return {
     onTrouble: (error) => {
       status.say("failed", "failed.ERR_STORE");
@@ -221,7 +253,7 @@ function tellStore(
         node.warn(translateStatus(RED, "recordsDamaged", { count: damaged }));
       }
     },
-    onTooOld: (count) => node.warn(translateStatus(RED, "recordsTooOld", { count })),
+    onLongUnhandled: (count) => node.warn(translateStatus(RED, "recordsUnhandled", { count })),
   };
 }
 

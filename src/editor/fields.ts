@@ -393,7 +393,10 @@ function configsOf(table: PropertyTable): (readonly [string, ConfigProperty])[] 
 }
 
 /** The ids of the enabled config nodes that nodes on this tab can use, and that have the required generation. */
-function usableBy(node: object, { of, generation }: ConfigProperty): string[] {
+export function usableBy(
+  node: object,
+  { of, generation }: Pick<ConfigProperty, "generation" | "of">,
+): string[] {
   const found: string[] = [];
   RED.nodes.eachConfig((config) => {
     const { id, type, d: isDisabled = false, z = "", ...saved }: Partial<ConfigNode> = config;

@@ -155,7 +155,8 @@ export function openForm(node: object, { table, check }: Fields): Form {
     row: (property) => field(property).closest(".form-row"),
     follow(properties, act) {
       for (const property of properties) {
-        field(property).on("change keyup paste", act);
+        // As soon as something is typed or pasted: what moves when the field is left moves under the pointer.
+        field(property).on("change input", act);
       }
       act();
     },
@@ -295,7 +296,11 @@ function tell(field: JQuery, problem: string): void {
  * The present value of a property: the dialog's field while this node is being edited, else the saved value. The editor
  * also validates other nodes while a dialog is open, and their fields have the same ids.
  */
-function currentValue(node: object, property: string, defaults: Readonly<Record<string, unknown>>): string {
+export function currentValue(
+  node: object,
+  property: string,
+  defaults: Readonly<Record<string, unknown>>,
+): string {
   const { form, prefix } = dialogOf(node);
   const input = $(prefix + property);
   if (input.length > 0 && $(form).data("dimensionerNode") === (node as Edited).id) {

@@ -36,10 +36,13 @@ export function loginList(form: Form, texts: Texts): void {
     unfinished,
   );
 
-  /** How many responses are awaited. */
-  let awaited = 0;
+  /** Those whose response is awaited. */
+  const awaited = new Set<Pick<Login, "name">>();
+  /** What gets them once the dialog is confirmed. */
+  let confirmed: object | undefined;
   const noteUnfinished = () => {
-    const isUnfinished = awaited > 0 || textOf(name) + textOf(password) !== "";
+    const isAwaited = awaited.size > 0 && confirmed === undefined;
+    const isUnfinished = isAwaited || textOf(name) + textOf(password) !== "";
     unfinished.val(isUnfinished ? "yes" : "");
   };
   const show = () => {
@@ -62,14 +65,19 @@ export function loginList(form: Form, texts: Texts): void {
 
   const addLogin = async (wanted: Omit<Login, "hash"> & { readonly password: string }) => {
     note.text(texts("login.adding"));
-    awaited += 1;
+    awaited.add(wanted);
     noteUnfinished();
     const { answer } = callAdmin("POST", "dimensioner-store/login", { password: wanted.password });
     const said = await answer;
-    awaited -= 1;
+    awaited.delete(wanted);
     noteUnfinished();
     const hash = isRecord(said) ? said["hash"] : undefined;
-    if (typeof hash !== "string") {
+    const login = typeof hash === "string" ? { name: wanted.name, right: wanted.right, hash } : undefined;
+    if (confirmed !== undefined) {
+      finishWith(confirmed, wanted.name, login);
+      return;
+    }
+    if (login === undefined) {
       note.text(texts("login.failed"));
       return;
     }
@@ -81,22 +89,39 @@ export function loginList(form: Form, texts: Texts): void {
     }
     // Nobody waits for the response; the same login may have been added meanwhile.
     const others = read(saved).filter((one) => !isSame(one, wanted));
-    save([...others, { name: wanted.name, right: wanted.right, hash }]);
+    save([...others, login]);
     note.text(texts("login.added", { name: wanted.name }));
   };
-  add.on("click", () => {
-    const wanted = { name: textOf(name).trim(), right: textOf(right), password: textOf(password) };
+  const finishWith = (node: object, added: string, login: Login | undefined) => {
+    if (login === undefined) {
+      RED.notify(shared("problem.labelled", { label: added, problem: texts("login.failed") }), "error");
+      return;
+    }
+    addTo(node, login);
+    RED.notify(texts("login.addedLast", { name: added }), "success");
+  };
+  const typed = () => ({ name: textOf(name).trim(), right: textOf(right), password: textOf(password) });
+  /** What is wrong with what is typed; undefined if it can be added. */
+  const problemOf = (wanted: ReturnType<typeof typed>): string | undefined => {
     if (wanted.name === "") {
-      note.text(texts("login.nameMissing"));
-    } else if (wanted.password.length < shortestPasswordLength) {
-      note.text(texts("login.tooShort", { count: shortestPasswordLength }));
-    } else if (wanted.password.length > longestPasswordLength) {
+      return texts("login.nameMissing");
+    }
+    if (wanted.password.length < shortestPasswordLength) {
+      return texts("login.tooShort", { count: shortestPasswordLength });
+    }
+    if (wanted.password.length > longestPasswordLength) {
       const tooLong = sayProblem(problem("tooLong", { most: longestPasswordLength }));
-      note.text(shared("problem.labelled", { label: texts("login.password"), problem: tooLong }));
-    } else if (read(saved).some((one) => isSame(one, wanted))) {
-      note.text(texts("login.nameTaken"));
-    } else {
+      return shared("problem.labelled", { label: texts("login.password"), problem: tooLong });
+    }
+    return read(saved).some((one) => isSame(one, wanted)) ? texts("login.nameTaken") : undefined;
+  };
+  add.on("click", () => {
+    const wanted = typed();
+    const wrong = problemOf(wanted);
+    if (wrong === undefined) {
       void addLogin(wanted);
+    } else {
+      note.text(wrong);
     }
   });
   name
@@ -111,6 +136,43 @@ export function loginList(form: Form, texts: Texts): void {
       }
     });
   show();
+  saved.on(confirmEvent, (_event, node: object) => {
+    const wanted = typed();
+    confirmed = node;
+    const isAwaited = [...awaited].some((one) => isSame(one, wanted));
+    if (isAwaited || problemOf(wanted) === undefined) {
+      if (!isAwaited) {
+        void addLogin(wanted);
+      }
+      name.val("");
+      password.val("");
+    }
+    // What is left is not complete, and the editor says so of the node.
+    noteUnfinished();
+  });
+}
+
+const confirmEvent = "dimensioner-confirm";
+
+/** To be called when the dialog of a node is confirmed: a login that is typed and was not added yet is added to the node. */
+export function finishLogins(node: object): void {
+  $("#node-config-input-logins").trigger(confirmEvent, [node]);
+}
+
+/** Adds a login to a node whose dialog is closed; the next deploy stores it. */
+function addTo(node: object, login: Login): void {
+  const credentials: unknown = Reflect.get(node, "credentials");
+  const known =
+    isRecord(credentials) && typeof credentials["logins"] === "string" ? credentials["logins"] : "";
+  const others = (readText(known) ?? []).filter((one) => !isSame(one, login));
+  Object.assign(node, {
+    credentials: {
+      ...(isRecord(credentials) ? credentials : {}),
+      logins: JSON.stringify([...others, login]),
+    },
+    changed: true,
+  });
+  RED.nodes.dirty(true);
 }
 
 function isSame(one: Pick<Login, "name">, other: Pick<Login, "name">): boolean {
@@ -131,9 +193,12 @@ function read(field: JQuery): readonly Login[] {
   return readSaved(field) ?? [];
 }
 
-/** Undefined for what the runtime refuses as a whole, as after a flow file was edited by hand. */
 function readSaved(field: JQuery): readonly Login[] | undefined {
-  const text = textOf(field);
+  return readText(textOf(field));
+}
+
+/** Undefined for what the runtime refuses as a whole, as after a flow file was edited by hand. */
+function readText(text: string): readonly Login[] | undefined {
   if (text === "") {
     return [];
   }

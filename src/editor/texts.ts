@@ -49,7 +49,7 @@ export const shared: Texts = (key, values) => deviceTexts(`common.${key}`, value
 
 /** The problem that a rule has found, as a sentence of its own; the runtime puts the same text behind a colon. */
 export function sayProblem(problem: Problem): string {
-  const said = say(problem);
+  const said = sayValue(problem);
   return said.charAt(0).toLocaleUpperCase() + said.slice(1);
 }
 
@@ -57,9 +57,9 @@ export function sayProblem(problem: Problem): string {
  * The values for the placeholders of a sentence: phrases by their keys, plain text, sizes and times; see
  * src/errors/interpolation.ts.
  */
-function say(value: unknown): string {
+export function sayValue(value: unknown): string {
   if (Array.isArray(value)) {
-    return value.map(say).join(", ");
+    return value.map(sayValue).join(", ");
   }
   if (typeof value !== "object" || value === null) {
     return String(value);
@@ -78,7 +78,7 @@ function say(value: unknown): string {
 }
 
 function sayEach(values: object): Record<string, string> {
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, say(value)]));
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, sayValue(value)]));
 }
 
 /** A sentence that the runtime names by its key: an error of a flow, or a result of a test. */

@@ -1,5 +1,5 @@
 import { callAdmin, isRecord, sentenceOf } from "./admin.ts";
-import { button as makeButton, type Form } from "./form.ts";
+import { type Form, button as makeButton, rowAfter } from "./form.ts";
 import type { Texts } from "./texts.ts";
 
 /**
@@ -25,6 +25,22 @@ export function addTrialField(
   const legend = $("<legend>").text(texts("trial.legend"));
   form.row(behind).closest("fieldset").after($("<fieldset>").append(legend, row));
   return { input, answer };
+}
+
+/** Says which node goes before this one, and offers the examples, which are whole flows. */
+export function offerExamples(form: Form, texts: Texts): void {
+  const note = $("<div>", { class: "dimensioner-note" }).text(texts("before.note"));
+  const open = makeButton("download", texts("before.button")).addClass("dimensioner-examples");
+  rowAfter(form.row("name"), note, open);
+  open.on("click", () => {
+    // The editor imports nothing while a dialog is open.
+    const show = (): void => {
+      RED.events.off("editor:close", show);
+      RED.actions.invoke("core:show-examples-import-dialog");
+    };
+    RED.events.on("editor:close", show);
+    $("#node-dialog-ok").trigger("click");
+  });
 }
 
 /** The properties of the dialog on which the reading of a scan depends. */

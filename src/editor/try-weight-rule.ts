@@ -3,7 +3,6 @@ import {
   type Parcel,
   type Words,
   calculate,
-  checkLimits,
   explain,
   readLimits,
   unitOf,
@@ -130,10 +129,10 @@ function linesOf(text: string, rules: readonly Shown[], form: Form, texts: Texts
   const read = readLimits(form.value("extras"));
   const extras = "limits" in read ? read.limits : [];
   return rules.flatMap(({ rule, dated, earlier = [], carrier, limits }) => {
-    const calculation = calculate(weighed, rule);
+    const calculation = calculate(weighed, rule, [...limits, ...extras]);
     const isBilled = calculation.billed !== null;
     const explanation = isBilled ? explain(calculation, wordsOf(texts)) : texts("trial.nothing");
-    const over = checkLimits(calculation, [...limits, ...extras]).filter(({ isOver }) => isOver === true);
+    const over = calculation.checked.filter(({ isOver }) => isOver === true);
     const name = carrier !== undefined && rules.length > 1 ? `${texts(`preset.${carrier}`)}: ` : "";
     const isOnly = rules.length === 1 && dated !== undefined;
     return [
@@ -179,7 +178,7 @@ function originOf({ since, source, isVerified, threshold, unit }: DatedRule, tex
       ? []
       : [texts("trial.threshold", { volume: `${numbers()(Number(threshold))} ${ruleUnits[unit].length}³` })]),
     since === null ? texts("trial.source", { source }) : texts("trial.since", { date: dayOf(since), source }),
-    ...(isVerified ? [] : [texts("trial.unverified")]),
+    ...(isVerified !== false ? [] : [texts("trial.unverified")]),
   ];
 }
 

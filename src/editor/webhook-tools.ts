@@ -1,17 +1,23 @@
+import { isPrivateHost } from "../rules/addresses.ts";
 import { trimSlashes } from "../rules/names.ts";
 import { button, type Form } from "./form.ts";
-import type { Texts } from "./texts.ts";
+import { callAdmin, isRecord, sentenceOf } from "./admin.ts";
+import { type Texts, sayValue } from "./texts.ts";
 
 /** Shows the address to register in the cloud, and makes secrets. */
-export function webhookTools(form: Form, texts: Texts): void {
+export function webhookTools(node: object, form: Form, texts: Texts): void {
   const address = $("<div>", { class: "dimensioner-note dimensioner-webhook-address" });
   const copy = button("clipboard", texts("button.copy")).addClass("dimensioner-copy");
   const said = $("<span>", { class: "dimensioner-note", role: "status" });
-  form.field("path").closest(".dimensioner-field").append(address, copy, " ", said);
+  const unreachable = $("<div>", { class: "dimensioner-note dimensioner-webhook-unreachable" });
+  form.field("path").closest(".dimensioner-field").append(address, copy, " ", said, unreachable);
+  unreachable.text(texts("note.unreachable", { host: location.hostname }));
+  unreachable.toggle(isPrivateHost(location.hostname));
   form.follow(["path", "secretIn", "secret"], () => {
     address.text(texts("note.address", { address: addressOf(form, texts("secretPart")) }));
     said.text("");
   });
+  showNext(node, form.field("path").closest(".dimensioner-field"), texts);
   copy.on("click", () => {
     const isCopied = copyText(addressOf(form, secretOf(form) ?? texts("secretPart")));
     said.text(texts(isCopied ? "button.copied" : "button.notCopied"));
@@ -26,6 +32,44 @@ export function webhookTools(form: Form, texts: Texts): void {
     // The secret is stored encrypted and cannot be read again, so this is the moment to copy it.
     note.text(texts(copyText(secret) ? "button.generated" : "button.generatedOnly"));
   });
+}
+
+/**
+ * Adds the button that shows what the cloud sends: the next record that the deployed node gets, or why it refuses a post. It may contain text
+ * from anywhere, so it is inserted as text, never as HTML.
+ */
+function showNext(node: object, cell: JQuery, texts: Texts): void {
+  const wait = button("hourglass-half", texts("wait.button")).addClass("dimensioner-wait");
+  const answer = $("<div>", { class: "dimensioner-answer dimensioner-next", role: "status" });
+  cell.append($("<div>").append(wait), answer);
+  let running: JQueryXHR | undefined;
+  const show = (state: "bad" | "busy" | "good" | "warning", text: string) => {
+    answer.attr("data-state", state).empty().append($("<div>").text(text));
+  };
+  const ask = async () => {
+    running?.abort();
+    show("busy", texts("wait.waiting"));
+    const id = encodeURIComponent(String(Reflect.get(node, "id")));
+    const { request, answer: said } = callAdmin("GET", `dimensioner-transaction-in/${id}/next`);
+    running = request;
+    const post = await said;
+    if (running !== request) {
+      return;
+    }
+    const next = isRecord(post) ? post : {};
+    if (next["said"] === "record") {
+      show("good", texts("wait.record"));
+      answer.append($("<pre>").text(JSON.stringify(next["record"], null, 2)));
+    } else if (next["said"] === "refused") {
+      const why = texts(`shared:status.${String(next["key"])}`);
+      show("bad", next["problem"] === null ? why : `${why} (${sayValue(next["problem"])})`);
+    } else if (next["said"] === "none") {
+      show("warning", texts("wait.none"));
+    } else {
+      show("bad", next["said"] === "notDeployed" ? texts("wait.notDeployed") : sentenceOf(post));
+    }
+  };
+  wait.on("click", () => void ask());
 }
 
 /** The webhook's address as far as the editor can know it: on the host by which the editor itself was opened. */

@@ -21,6 +21,8 @@ const withoutLimits: Readonly<Record<string, string>> = {
     "the simulator shares no code with the package; its limits are tested in test/simulator/limits.test.ts",
   "src/simulator/page/control.ts": inBrowser,
   "src/simulator/page/simulated.ts": inBrowser,
+  "src/station/begin.ts":
+    "it runs in a Function node, and reads what another flow of the same user answers, of which only short texts are kept",
   "src/simulator/responses.ts": "it reads a response that the simulator has made",
   "src/database/inbox.ts": ofDatabase,
 };

@@ -229,12 +229,17 @@ export const layers: readonly Layer[] = [
     note: "carriers' rules, calculated exactly; also runs in the browser",
   },
   {
+    name: "src/time",
+    may: ["src/rules"],
+    modules: withoutNodeRed,
+    note: "waiting with a limit, the clock that nobody sets, and the clocks of others",
+  },
+  {
     name: "src/rules",
     may: [],
     modules: nothing,
     note: "which values are valid, how sizes are written; also runs in the browser",
   },
-  { name: "src/time", may: [], modules: nothing, note: "waiting with a limit" },
   {
     name: "src/simulator",
     may: ["src/ui", packageFiles],

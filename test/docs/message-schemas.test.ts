@@ -308,6 +308,7 @@ describe("real messages fit the schemas in docs/messages.schema.json", () => {
       const held = await send("EvidenceListMessage", "node", { ...given, action: "hold" });
       hasAllFieldsOf("EvidencePackage", (held as unknown[])[0]);
       hasAllFieldsOf("Hold", (held as { hold: unknown }[])[0]?.hold);
+      await send("EvidenceTableMessage", "node", { ...given, action: "csv" });
       await send("EvidenceMessage", "split", { ...given, action: "find" });
       const missing = await send("MissingListMessage", "node", { payload: "24h", action: "missing" });
       hasAllFieldsOf("MissingEvidence", (missing as unknown[])[0]);

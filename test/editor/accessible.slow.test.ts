@@ -50,7 +50,7 @@ async function unfold(page: Page): Promise<void> {
     }
     form.find(":checkbox").prop("checked", true).trigger("change");
     form.find("#dimensioner-scan-trial").val("]C10012345678901234567589XYZ");
-    form.find(".dimensioner-test, .dimensioner-pick, .dimensioner-try").trigger("click");
+    form.find(".dimensioner-test, .dimensioner-pick, .dimensioner-try, .dimensioner-wait").trigger("click");
   })()`);
   const said = `[...document.querySelectorAll(".dimensioner-answer, .dimensioner-picker [role=status]")]`;
   await page.waitForFunction(

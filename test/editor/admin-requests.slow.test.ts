@@ -160,6 +160,32 @@ describe(`requests of dialogs to a device or the cloud, in Node-RED ${nodeRedMaj
       assert.ok(requests.every(({ headers }) => headers["authorization"] === "Bearer typed"));
     }));
 
+  it("device: takes what clouds call it from their lists, and its name where it has none", () =>
+    editors.run(async ({ page }) => {
+      await openConfigDialog(page, "device");
+      await fill(page, "name", "", config);
+      await fill(page, "cloudIds", "own-id", config);
+      const panel = page.locator(".dimensioner-picker");
+      await page.locator(".dimensioner-pick").click();
+      // Those of both clouds.
+      await panel.getByText("500 of 1001 devices").waitFor();
+      await page.keyboard.type("dock 77");
+      await panel.getByText("11 of 1001 devices").waitFor();
+      await page.keyboard.press("ArrowDown");
+      await page.keyboard.press("ArrowDown");
+      await page.keyboard.press("ArrowUp");
+      await page.keyboard.press("Enter");
+      const device = simulator.cloud.devices.find(({ name }) => name === "Dock 77");
+      const field = page.locator("#node-config-input-cloudIds");
+      assert.equal(await field.inputValue(), `own-id, ${device?.code}, ${device?.id}`);
+      assert.equal(await page.locator("#node-config-input-name").inputValue(), "Dock 77");
+      await page.locator(".dimensioner-pick").click();
+      await panel.locator("option", { hasText: device?.code ?? "" }).click();
+      assert.equal(await field.inputValue(), `own-id, ${device?.code}, ${device?.id}`, "not twice");
+      assert.deepEqual(await faultsOfDialog(page), []);
+      await closeDialog(page, "cancel", "config");
+    }));
+
   it("remote trigger: offers the registered devices, a thousand of them, and stays open to free text", () =>
     editors.run(async ({ page }) => {
       const id = await dragFromPalette(page, "dimensioner-remote-trigger", 300, 100);
@@ -204,6 +230,13 @@ describe(`requests of dialogs to a device or the cloud, in Node-RED ${nodeRedMaj
       await closeDialog(page, "ok");
       const { deviceReference, deviceReferenceType } = await savedProperties(page, id);
       assert.deepEqual([deviceReference, deviceReferenceType], [first?.code, "str"]);
+      const label = (): Promise<string> =>
+        page.evaluate<string>(`RED.utils.getNodeLabel(RED.nodes.node("${id}"))`);
+      assert.equal(await label(), "start video: Dock 77");
+      await openDialog(page, id);
+      await fill(page, "deviceReference", { type: "str", value: "ABCD2345" });
+      await closeDialog(page, "ok");
+      assert.equal(await label(), "start video: ABCD2345");
 
       await openDialog(page, id);
       await fill(page, "cloud", { choose: "other" });

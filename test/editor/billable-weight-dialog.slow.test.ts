@@ -63,7 +63,7 @@ describe(`the dialog of billable weight, in Node-RED ${nodeRedMajor}`, () => {
       await fill(page, "extras", "");
       await page.locator(field).fill("40 × 30 × 20 cm, 2 kg");
       const all = await lines(page);
-      assert.equal(all.length, 6);
+      assert.equal(all.length, 7);
       assert.equal(
         all.find((line) => line.startsWith("DPD")),
         "DPD (regional): 40 × 30 × 20 cm = 24000 cm³, ÷ 4000 = 6 kg",

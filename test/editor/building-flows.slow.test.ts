@@ -141,10 +141,11 @@ describe(`building flows in the editor, in Node-RED ${nodeRedMajor}`, () => {
         const name = basename(file, ".json");
         const nodes = await readExample(file);
         const expected = nodes.map(({ type }) => type).toSorted();
-        // No example brings a secret, or a time stamp server: it has to be the user's own, and the editor says so.
+        // No example brings a secret but the station's, which is the simulator's, or a time stamp server: it has to be the user's own, and the
+        // editor says so.
         const incomplete = nodes.filter(
           (node) =>
-            (node.type === "dimensioner-transaction-in" && node["secretIn"] !== "none") ||
+            (node.type === "dimensioner-transaction-in" && !("credentials" in node)) ||
             (node.type === "dimensioner-evidence" && node["action"] === "timestamp"),
         );
         // The next test uses the menu.

@@ -1,13 +1,13 @@
-/** The languages of Node-RED's own editor, as it names them; the nodes speak them all. */
+/** The languages of Node-RED's own editor, as Node-RED looks for their catalogs: es-ES in es, but zh-TW in its own. */
 export const editorLanguages: readonly string[] = [
   "de",
   "en-US",
-  "es-ES",
+  "es",
   "fr",
   "ja",
   "ko",
-  "pt-BR",
+  "pt",
   "ru",
-  "zh-CN",
+  "zh",
   "zh-TW",
 ];

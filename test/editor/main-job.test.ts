@@ -13,7 +13,7 @@ describe(`the main job, built on an empty canvas with mouse and keyboard, in Nod
 
     it("has measurement, exact answer, images and video of a parcel in one package that the verifier accepts", () =>
       editors.run((editor) =>
-        withSimulator(editor, async ({ person, simulator, folder }) => {
+        withSimulator(editor, async ({ person, simulator }) => {
           const { newer, cloud } = simulator;
           const scan = () => person.writePayload("ORDER-1");
           const begins = await person.add("inject", { x: 150, y: 60, fill: scan });
@@ -37,7 +37,7 @@ describe(`the main job, built on an empty canvas with mouse and keyboard, in Nod
             y: 140,
             behind: measure,
             fill: async () => {
-              await person.addConfig("store", () => person.write("folder", folder, "node-config-input"));
+              await person.addConfig("store", () => Promise.resolve());
               await person.addConfig("cloud", async () => {
                 await person.write("baseUrl", cloud.origin, "node-config-input");
                 await person.write("token", cloud.token, "node-config-input");
@@ -55,6 +55,8 @@ describe(`the main job, built on an empty canvas with mouse and keyboard, in Nod
 
           await person.press(begins, { node: start, shows: /^recording/ });
           await person.press(packed, { node: archive, shows: /^archived/ });
+          // Nothing was filled in: a new store makes its own folder.
+          const folder = join(editor.nodeRed.userDir, "dimensioner", "packages");
           const found = await packageIn(folder, editor.nodeRed);
           await expectMediaOfCloud(found, simulator);
           const { imageIdentifier } = await readJson(join(found.folder, "measurement.raw"));

@@ -51,6 +51,19 @@ describe(`the dialog of scan, in Node-RED ${nodeRedMajor}`, () => {
       await closeDialog(page, "ok");
     }));
 
+  it("says which node goes before it, and opens the examples", () =>
+    editors.run(async ({ page }) => {
+      const id = await dragFromPalette(page, "dimensioner-scan", 300, 300);
+      await openDialog(page, id);
+      await page.getByText("Before this node goes the one that receives from your scanner").waitFor();
+      assert.deepEqual(await faultsOfDialog(page), []);
+      await page.locator(".dimensioner-examples").click();
+      const library = page.locator(".red-ui-clipboard-dialog, #red-ui-clipboard-dialog").first();
+      await library.getByText("@dimflow/node-red-dimensioner").first().waitFor();
+      await page.locator(".ui-dialog-buttonset").getByRole("button", { name: "Cancel" }).first().click();
+      await page.locator(".ui-widget-overlay").waitFor({ state: "detached" });
+    }));
+
   it("shows hostile codes as text", () =>
     editors.run(async ({ page }) => {
       const id = await dragFromPalette(page, "dimensioner-scan", 300, 160);

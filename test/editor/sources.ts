@@ -81,9 +81,11 @@ export async function builtHtml(name: string): Promise<string> {
 export const logged = new Set(
   [
     "undelivered",
+    "recordsUnhandled",
     "damagedJob",
     "damagedPackage",
     "cutNodeGone",
+    "jobNodeGone",
     "commandsNotNoted",
     "cutNotKept",
     "evidencePage",
@@ -91,6 +93,7 @@ export const logged = new Set(
     "checkingDatabase",
     "checkedDatabase",
     "heldUp",
+    "recordsUnhandled",
     "keptAside",
     "movedAside",
     "otherMeasurement",

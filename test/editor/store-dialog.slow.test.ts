@@ -17,7 +17,7 @@ import {
 import { startStub } from "../support/s3-stub.ts";
 import { sharedPostgres } from "../support/shared-postgres.ts";
 import { untilDeployed } from "./wires.ts";
-import { readStoreFile } from "../../src/vault/files/store-file.ts";
+import { readStoreFile } from "../../src/vault/store-file.ts";
 import { nodeRedMajor } from "../support/node-red.ts";
 
 const config = "#node-config-input-";

@@ -146,7 +146,48 @@ describe(`the logins in the dialog of a store, in Node-RED ${nodeRedMajor}`, () 
       assert.match(await problemOf(page, "logins", config), /^Press Add/);
     }));
 
-  it("tell of a new one whose response comes after the dialog was confirmed that it was not added", () =>
+  const labelOf = (page: Page): Promise<string> =>
+    page.evaluate<string>(`RED.utils.getNodeLabel(RED.nodes.node("store"))`);
+  const savedNames = (page: Page): Promise<string[]> =>
+    page.evaluate<string[]>(
+      `JSON.parse(RED.nodes.node("store").credentials.logins || "[]").map(({ name }) => name)`,
+    );
+
+  it("get the one that is typed when the dialog is confirmed", () =>
+    editors.run(async ({ page }) => {
+      await openConfigDialog(page, "store");
+      const place = page.locator(".dimensioner-new-login");
+      await place.getByLabel("User name").fill("Hans");
+      await place.getByLabel("Password").fill("a long password");
+      await closeDialog(page, "ok", "config");
+      await page.getByText("Hans was added, too. Deploy to store it.").waitFor();
+      assert.ok((await savedNames(page)).includes("Hans"));
+      assert.equal(await faultsOfNode(page), "");
+      assert.equal(await page.evaluate(`RED.nodes.node("store").changed && RED.nodes.dirty()`), true);
+      await openConfigDialog(page, "store");
+      assert.ok((await namesIn(page)).includes("Hans (view)"));
+      await closeDialog(page, "cancel", "config");
+    }));
+
+  it("belong to a store that is called by its place where it has no name", () =>
+    editors.run(async ({ page }) => {
+      assert.equal(await labelOf(page), "Evidence");
+      await openConfigDialog(page, "store");
+      await fill(page, "name", "", config);
+      await closeDialog(page, "ok", "config");
+      assert.equal(await labelOf(page), "/packages");
+      await openConfigDialog(page, "store");
+      await fill(page, "files", { choose: "s3" }, config);
+      await fill(page, "bucket", "evidence", config);
+      await fill(page, "prefix", "dock-4", config);
+      await closeDialog(page, "ok", "config");
+      assert.equal(await labelOf(page), "s3://evidence/dock-4");
+      await openConfigDialog(page, "store");
+      await fill(page, "files", { choose: "folder" }, config);
+      await closeDialog(page, "ok", "config");
+    }));
+
+  it("get a new one whose response comes after the dialog was confirmed", () =>
     editors.run(async ({ page }) => {
       await openConfigDialog(page, "store");
       await add(page, "Cleo");
@@ -157,6 +198,8 @@ describe(`the logins in the dialog of a store, in Node-RED ${nodeRedMajor}`, () 
       assert.match(await problemOf(page, "logins", config), /^Press Add/);
       await closeDialog(page, "ok", "config");
       await release();
-      assert.match(await faultsOfNode(page), /Press Add/);
+      await page.getByText("Emil was added, too. Deploy to store it.").waitFor();
+      assert.ok((await savedNames(page)).includes("Emil"));
+      assert.equal(await faultsOfNode(page), "");
     }));
 });

@@ -66,6 +66,9 @@ describe(`the dialogs of nodes that send without an input, in Node-RED ${nodeRed
       assert.equal(await problemOf(page, "path"), "");
       const address = page.locator(".dimensioner-webhook-address");
       assert.match((await address.textContent()) ?? "", /http:\/\/127\.0\.0\.1:\d+\/dock\/in$/);
+      await page
+        .getByText(/^The cloud cannot reach 127\.0\.0\.1 from the internet\. Make this path/)
+        .waitFor();
       await fill(page, "header", "no header");
       assert.match(await problemOf(page, "header"), /valid header name/);
       await fill(page, "secretIn", { choose: "path" });
@@ -107,6 +110,42 @@ describe(`the dialogs of nodes that send without an input, in Node-RED ${nodeRed
         `JSON.stringify(RED.nodes.createExportableNodeSet([RED.nodes.node("${id}")]))`,
       );
       assert.ok(!String(exported).includes("never-again"));
+    }));
+
+  it("transaction in: shows what the cloud posts, and why a post is refused", () =>
+    editors.run(async ({ page, nodeRed }) => {
+      const post = (secret: string, body: object): Promise<Response> =>
+        fetch(`${nodeRed.url}/stored`, {
+          method: "POST",
+          headers: { "content-type": "application/json", "x-webhook-secret": secret },
+          body: JSON.stringify(body),
+        });
+      await openDialog(page, "in");
+      const answer = page.locator(".dimensioner-next");
+      const next = async (secret: string, body: object): Promise<string> => {
+        const asked = page.waitForRequest(/\/dimensioner-transaction-in\/in\/next$/);
+        await page.locator(".dimensioner-wait").click();
+        await asked;
+        await page.getByText("Waiting for a record for up to a minute.").waitFor();
+        // The request may be on its way when the first post comes, and each post is another record.
+        for (let number = 0; (await answer.getAttribute("data-state")) === "busy"; number++) {
+          await post(secret, { ...body, transactionId: `first-${number}` });
+        }
+        return answer.innerText();
+      };
+      const record = { transactionReference: "ORDER-1 <b>", errorCode: 0, length: 10, width: 11, height: 12 };
+      assert.match(await next("wrong", record), /its secret is wrong\. Enter the same secret/);
+      const said = await next("s", record);
+      assert.match(said, /^This record has come, and was sent into the flow:/);
+      assert.match(said, /"transactionReference": "ORDER-1 <b>"/);
+      assert.deepEqual(await faultsOfDialog(page), []);
+      await closeDialog(page, "cancel");
+
+      const id = await dragFromPalette(page, "dimensioner-transaction-in", 300, 260);
+      await openDialog(page, id);
+      await page.locator(".dimensioner-wait").click();
+      await page.getByText("Deploy this node first.").waitFor();
+      await closeDialog(page, "cancel");
     }));
 
   it("transaction in: warns of a missing secret before its dialog was ever opened", () =>

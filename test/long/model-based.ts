@@ -1,7 +1,7 @@
 /**
  * Random sequences for as long as it is given, where npm test takes forty.
  *
- *   node test/long/model-based.ts [minutes, 10]     MODEL_SEED, MODEL_PATH
+ *   node test/long/model-based.ts [minutes, 10]     TEST_SEED, MODEL_PATH
  */
 import { randomInt } from "node:crypto";
 import { openEnvironment, tryMany } from "../model-based/model.ts";
@@ -9,7 +9,7 @@ import { openEnvironment, tryMany } from "../model-based/model.ts";
 const [minutes = "10"] = process.argv.slice(2);
 const until = performance.now() + Number(minutes) * 60_000;
 /** With a given seed, its sequences run once. */
-const given = process.env["MODEL_SEED"];
+const given = process.env["TEST_SEED"];
 const lastAt = given === undefined ? until : 0;
 const sequencesEach = 250;
 

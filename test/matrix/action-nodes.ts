@@ -37,6 +37,8 @@ function remoteTrigger(action: string, path: string): ActionNode {
     path: `/api/remotetrigger/${path}`,
     properties: { action, deviceReference: deviceCode },
     message: () => ({ transactionReference: "ORDER-1" }),
+    // The name of the device, beside the command.
+    asksMore: true,
   };
 }
 

@@ -137,7 +137,7 @@ export const actionNodes: readonly ActionNode[] = [
     message: async () => ({}),
     acts: false,
     path: "/api/deviceclients",
-    owns: ["payload"],
+    owns: ["payload", "clockAhead"],
   },
 ];
 

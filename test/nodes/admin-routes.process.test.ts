@@ -184,6 +184,51 @@ describe(`the admin routes, in a real Node-RED ${nodeRedMajor}`, () => {
     }
   });
 
+  it("says how far the clock of a device or a cloud is from this computer's", async () => {
+    let aheadMs = 0;
+    const peer = await startServer((request, socket) => {
+      const word = decodeURIComponent(request.target.split("/").at(-1) ?? "");
+      reply(socket, {
+        headers: { date: new Date(Date.now() + aheadMs).toUTCString() },
+        body: request.target.includes("/ping/") ? JSON.stringify({ msg: word }) : "[]",
+      });
+    });
+    const linesOf = async (type: "cloud" | "device"): Promise<readonly string[]> => {
+      const { lines = [] } = await read(
+        await (type === "device"
+          ? post(type, { id: "new", z: "", address: peer.origin, generation: "newer", timeout: "60" })
+          : post(type, {
+              id: "new",
+              z: "",
+              baseUrl: peer.origin,
+              allowHttp: false,
+              timeout: "",
+              tls: "",
+              proxy: "",
+              token,
+            })),
+      );
+      return lines.map((one) =>
+        [said(one), one.values?.["time"]].filter((part) => typeof part === "string").join(" "),
+      );
+    };
+    try {
+      for (const [ms, clock] of [
+        [0, []],
+        [-30_000, []],
+        [3 * 60_000, ["warning clockAhead 3 min"]],
+        [-65 * 60_000, ["warning clockBehind 1 h 5 min"]],
+        [366 * 86_400_000, ["warning clockAhead 366 d"]],
+      ] as const) {
+        aheadMs = ms;
+        assert.deepEqual(await linesOf("device"), ["good isNewer", ...clock]);
+        assert.deepEqual(await linesOf("cloud"), ["good cloud", ...clock]);
+      }
+    } finally {
+      await peer.close();
+    }
+  });
+
   it("says why there is no connection, within the timeout", async () => {
     const silent = await startServer(() => undefined);
     try {
@@ -372,6 +417,7 @@ describe(`the admin routes, in a real Node-RED ${nodeRedMajor}`, () => {
         adminFetch("/dimensioner-cloud/cloud/devices"),
         adminFetch("/dimensioner-fetch-image/image/preview"),
         adminFetch("/dimensioner-scan/try", { method: "POST" }),
+        adminFetch("/dimensioner-transaction-in/in/next"),
       ];
       return (await Promise.all(calls)).map(({ status }) => status);
     };
@@ -386,10 +432,10 @@ describe(`the admin routes, in a real Node-RED ${nodeRedMajor}`, () => {
         ]),
       );
       const closed = await start({ type: "credentials", users });
-      assert.deepEqual(await statuses(closed), [401, 401, 401, 401, 401, 401, 401, 401]);
+      assert.deepEqual(await statuses(closed), [401, 401, 401, 401, 401, 401, 401, 401, 401]);
       await closed.stop();
       const readers = await start({ type: "credentials", users, default: { permissions: "read" } });
-      assert.deepEqual(await statuses(readers), [401, 401, 401, 401, 401, 200, 204, 401]);
+      assert.deepEqual(await statuses(readers), [401, 401, 401, 401, 401, 200, 204, 401, 200]);
       await readers.stop();
     } finally {
       await rm(userDir, { recursive: true, force: true });

@@ -31,12 +31,15 @@ describe("dimensioner-archive, deployed while jobs are open", () => {
         payload: "gone",
       });
       await test.untilStatus("node", ({ fill }) => fill === "yellow");
+      const warned: string[] = [];
+      test.node("node").warn = (text: unknown) => void warned.push(String(text));
       const deployed = test.deploy([...suite.configs(root), node], credentials);
       const { error } = await running;
       assert.equal(error?.code, "ERR_CANCELLED");
       assert.equal(error.cause.retryable, false, "nobody shall send it again");
       await deployed;
       assert.equal(test.sent.length, 0);
+      assert.deepEqual(warned, []);
       suite.addVideo("1");
       const { error: none } = await nextEnd(test, "node");
       assert.equal(none, undefined);
@@ -204,7 +207,7 @@ describe("dimensioner-archive, deployed while jobs are open", () => {
     for (const type of ["full", "nodes"] as const) {
       it(`goes on with the jobs of a node that is ${what} by a deploy of ${type}`, async () => {
         await withFolder(async (root) => {
-          const old = { ...archive(root, { wait: 600, keep: "topic" }, "old"), z };
+          const old = { ...archive(root, { wait: 600, keep: "topic", name: "Hall 1" }, "old"), z };
           const next = archive(root, { wait: 600 }, "new");
           const test = await suite.start(root, ...around, old, next);
           const id = z === "flow" ? "use-old" : "old";
@@ -212,14 +215,19 @@ describe("dimensioner-archive, deployed while jobs are open", () => {
           await test.untilStatus(id, ({ fill }) => fill === "yellow");
           // Drops nothing that comes after it.
           await test.run("new", { reset: true });
+          const warned: unknown[] = [];
+          test.node("new").warn = (text) => void warned.push(text);
           await test.deploy([...suite.configs(root), ...left(old), next], credentials, type);
           assert.equal((await running).error?.cause.retryable, false);
           suite.addVideo("1");
           assert.equal((await nextEnd(test, "new")).error, undefined);
           assert.deepEqual(
-            test.sent.map(({ nodeId, msg }) => [nodeId, msg["topic"]]),
-            [["new", "parcels"]],
+            test.sent.map(({ nodeId, msg }) => [nodeId, msg["topic"], msg["resumedFrom"]]),
+            [["new", "parcels", "Hall 1"]],
           );
+          const says = "jobs of “Hall 1”, which is disabled or no longer deployed, are continued here: 1";
+          // A full deploy has made another node of it.
+          assert.deepEqual(warned, type === "full" ? [] : [says]);
           // When it is enabled again, there is nothing left to do for it.
           await test.deploy([...suite.configs(root), ...around, old, next], credentials, type);
           assert.equal((await test.run(id, { transactionId: "1" })).error, undefined);
@@ -228,6 +236,21 @@ describe("dimensioner-archive, deployed while jobs are open", () => {
       });
     }
   }
+
+  it("goes on with the jobs of a disabled node to which nobody has given a name", async () => {
+    await withFolder(async (root) => {
+      const old = archive(root, { wait: 600 }, "old");
+      const next = archive(root, { wait: 600 }, "new");
+      const test = await suite.start(root, old, next);
+      const running = test.start("old", { transactionId: "1" });
+      await test.untilStatus("old", ({ fill }) => fill === "yellow");
+      await test.deploy([...suite.configs(root), { ...old, d: true }, next], credentials);
+      await running;
+      suite.addVideo("1");
+      assert.equal((await nextEnd(test, "new")).error, undefined);
+      assert.equal(test.sent[0]?.msg["resumedFrom"], "old");
+    });
+  });
 
   it("has after a deploy the cloud that a message has chosen with an element of a list", async () => {
     await withFolder(async (root) => {
@@ -308,6 +331,27 @@ describe("dimensioner-archive, deployed while jobs are open", () => {
       assert.equal((await done).error, undefined);
     });
   });
+  for (const [what, change] of Object.entries({
+    deleted: (node: FlowNode): FlowNode[] => (node.id === "node" ? [] : [node]),
+    disabled: (node: FlowNode): FlowNode[] => [node.id === "node" ? { ...node, d: true } : node],
+    "deleted with its store": (node: FlowNode): FlowNode[] => ("baseUrl" in node ? [node] : []),
+  })) {
+    it(`is said in the log to be open if its node was ${what}, with a Catch node`, async () => {
+      await withFolder(async (root) => {
+        const node = archive(root, { wait: 600 });
+        const caught = { id: "catch", z: "tab", type: "catch", scope: null };
+        const test = await suite.start(root, node, caught);
+        const running = test.start("node", { transactionId: "1", transactionReference: "ORDER-1" });
+        await test.untilStatus("node", ({ fill }) => fill === "yellow");
+        const warned: string[] = [];
+        test.node("node").warn = (text: unknown) => void warned.push(String(text));
+        await test.deploy([...suite.configs(root), node, caught].flatMap(change), credentials);
+        assert.equal((await running).error?.code, "ERR_CANCELLED");
+        assert.equal(warned.length, 1);
+        assert.match(warned[0] ?? "", /no longer deployed.*open jobs \(1: ORDER-1\) go on/);
+      });
+    });
+  }
 });
 
 /** Resolves while the node is being closed, once it knows. */

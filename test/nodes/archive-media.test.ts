@@ -1,12 +1,35 @@
 import assert from "node:assert/strict";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { runInNewContext } from "node:vm";
 import { pictureOf, readPackages, sha256Of } from "../archive/support.ts";
 import { withFolder } from "../media/support.ts";
 import { archive, ArchiveSuite, payloadOf, type Payload } from "./archive-suite.ts";
 
 describe("dimensioner-archive with the media on the message", () => {
   const suite = new ArchiveSuite();
+
+  it("takes bytes of any kind beside the cloud's media: of a function, of fetch, or of a Buffer that was JSON", async () => {
+    await withFolder(async (root) => {
+      const test = await suite.start(root, archive(root));
+      const bytes = pictureOf("a");
+      const given: readonly unknown[] = [
+        runInNewContext("Uint8Array.from(bytes)", { bytes: [...bytes] }),
+        [runInNewContext("Uint8Array.from(bytes)", { bytes: [...bytes] })],
+        new Uint8Array(bytes).buffer,
+        new DataView(new Uint8Array(bytes).buffer),
+        bytes.toJSON(),
+      ];
+      for (const [at, payload] of given.entries()) {
+        suite.addVideo(`${at}`);
+        const { error } = await test.run("node", { transactionId: `${at}`, payload });
+        assert.equal(error, undefined, error?.message);
+        const { files } = payloadOf(test.sent.at(-1)?.msg);
+        assert.deepEqual(files.map(({ source }) => source).toSorted(), ["cloud", "message"]);
+        assert.ok(files.some(({ sha256 }) => sha256 === sha256Of(bytes)));
+      }
+    });
+  });
 
   it("gathers Buffers and saved files of a sequence into one package and one message", async () => {
     await withFolder(async (folder) => {

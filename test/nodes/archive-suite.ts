@@ -13,6 +13,7 @@ export interface Payload {
   manifest: string;
   transactionId: string | null;
   transactionReference: string | null;
+  measurement: Readonly<Record<string, unknown>> | null;
   files: {
     path: string;
     source: string;

@@ -4,9 +4,12 @@ import { join } from "node:path";
 import { archiveTexts } from "../../src/runtime/archive/status.ts";
 import { pictureOf, readPackages, sha256Of, until } from "../archive/support.ts";
 import { withFolder } from "../media/support.ts";
-import type { Message } from "../support/flow.ts";
+import type { FlowNode, Message } from "../support/flow.ts";
 import { storeNode } from "../support/store-node.ts";
 import { archive, ArchiveSuite, credentials, nextEnd, payloadOf } from "./archive-suite.ts";
+
+const picture = pictureOf("a");
+const measured = { ok: true, source: "webhook", transactionId: "1" };
 
 describe("dimensioner-archive", () => {
   const suite = new ArchiveSuite();
@@ -22,6 +25,13 @@ describe("dimensioner-archive", () => {
       assert.equal(payload.complete, true);
       assert.equal(payload.alreadyArchived, false);
       assert.equal(payload.transactionReference, "ORDER-1");
+      const file = payload.manifest.replace(/manifest\.json$/, "measurement.json");
+      const stored = JSON.parse(await readFile(file, "utf8")) as Record<string, unknown>;
+      assert.deepEqual(
+        payload.measurement,
+        Object.fromEntries(Object.keys(payload.measurement ?? {}).map((name) => [name, stored[name]])),
+      );
+      assert.ok(Number(payload.measurement?.["length"]) > 0);
       assert.equal(only?.msg["filename"], payload.manifest);
       assert.equal(
         payload.bytes,
@@ -34,9 +44,9 @@ describe("dimensioner-archive", () => {
       assert.equal("resumed" in (only?.msg ?? {}), false);
       const [manifest] = [...(await readPackages(root)).values()];
       assert.equal(manifest?.legalForTrade, false);
-      // The device code stands in the dialog of the remote trigger, and nowhere on the message that came in.
-      assert.equal(manifest.device, "ABCD2345");
-      assert.ok(payload.location.startsWith("ABCD2345/"), payload.location);
+      // The dialog of the remote trigger has its code, and the message that came in nothing of it.
+      assert.equal(manifest.device, "Simulated device");
+      assert.ok(payload.location.startsWith("Simulated device/"), payload.location);
       assert.equal(manifest.references.transactionReference, "ORDER-1");
       assert.match(manifest.times.deviceUtc ?? "", /Z$/);
       const raw = await readFile(join(payload.folder, "measurement.raw"), "utf8");
@@ -136,6 +146,30 @@ describe("dimensioner-archive", () => {
     });
   });
 
+  it("takes the references of a message by the rule for all nodes: a scan with its line end, as text, number or Buffer", async () => {
+    await withFolder(async (root) => {
+      const test = await suite.start(root, archive(root));
+      suite.addVideo("1");
+      const { sent } = await test.run("node", {
+        transactionId: "1",
+        transactionReference: "\u0002ORDER-78\r\n",
+        barcodeReference: Buffer.from("4006381333931\r"),
+        customReference1: 7,
+        customReference2: false,
+        customReference3: "a b ",
+      });
+      assert.equal(payloadOf(sent[0]?.msg).transactionReference, "ORDER-78");
+      const [manifest] = [...(await readPackages(root)).values()];
+      assert.deepEqual(manifest?.references, {
+        transactionReference: "ORDER-78",
+        customReference1: "7",
+        customReference2: null,
+        customReference3: "a b",
+        barcodeReference: "4006381333931",
+      });
+    });
+  });
+
   for (const [what, node, msg, code] of [
     ["no transaction id", {}, {}, "ERR_INPUT"],
     ["an id that climbs up", {}, { transactionId: "../measure" }, "ERR_INPUT"],
@@ -165,6 +199,29 @@ describe("dimensioner-archive", () => {
     ["a rule that is none", { media: "most" }, { transactionId: "1" }, "ERR_CONFIG"],
     ["nothing to archive", { cloud: "" }, { transactionId: "1", payload: "text" }, "ERR_INPUT"],
     ["an empty Buffer", { cloud: "" }, { transactionId: "1", payload: Buffer.alloc(0) }, "ERR_INPUT"],
+    ...(
+      [
+        ["an object, as a Join node makes it", { annotated: picture, color: picture }],
+        ["a list of lists", [[picture]]],
+        ["a Map", new Map([["color", picture]])],
+        ["a list of messages", [{ payload: picture, filename: "color.jpg" }]],
+        ["a text that would have to be decoded", `data:image/jpeg;base64,${picture.toString("base64")}`],
+      ] as const
+    ).map(
+      ([where, payload]) =>
+        [
+          `pictures in ${where}`,
+          { cloud: "" },
+          { transactionId: "1", payload, measurement: measured },
+          "ERR_INPUT",
+        ] as const,
+    ),
+    [
+      "a reference that is a rounded number",
+      { cloud: "" },
+      { transactionId: "1", payload: measured, customReference2: 2 ** 60 },
+      "ERR_INPUT",
+    ],
     [
       "a local measurement of nobody knows which device",
       {},
@@ -327,6 +384,58 @@ describe("dimensioner-archive", () => {
         test.sent.map(({ port }) => port),
         [1, 0],
       );
+    });
+  });
+
+  it("tells of it once, over deploys and restarts", async () => {
+    await withFolder(async (root) => {
+      const node = (warnAfter: number): FlowNode => archive(root, { wait: 600, warnAfter });
+      const test = await suite.start(root, node(0.2));
+      const told = (): unknown[] =>
+        test.sent.filter(({ port }) => port === 1).map(({ msg }) => payloadOf(msg).transactionId);
+      const running = test.start("node", { transactionId: "1" });
+      await until(() => told().includes("1"), "it is told of");
+      for (let round = 0; round < 2; round += 1) {
+        await test.deploy([...suite.configs(root), node(0.2)], credentials);
+        await test.untilStatus("node", ({ fill }) => fill === "yellow");
+      }
+      await running;
+      // Another one that is told of after it, by the same timer.
+      const other = test.start("node", { transactionId: "2", transactionReference: "ORDER-2" });
+      await until(() => told().includes("2"), "the other one is told of");
+      suite.addVideo("1");
+      suite.addVideo("2");
+      assert.equal((await other).error, undefined);
+      await test.untilSent("node", ({ transactionId, resumed }) => transactionId === "1" && resumed === true);
+      assert.deepEqual(told(), ["1", "2"]);
+    });
+  });
+
+  it("says when it is complete if nothing new comes, and does not wait where all that is known is there", async () => {
+    await withFolder(async (root) => {
+      const test = await suite.start(root, archive(root, { wait: 600, settle: 3 }));
+      const video = {
+        action: "start",
+        at: new Date().toISOString(),
+        transactionReference: "1",
+        recording: "own",
+      };
+      suite.sim.cloud.addMedia("1", { contentType: "image/jpeg", generateBytes: 10_000 });
+      const running = test.start("node", { transactionId: "1" });
+      await test.untilStatus(
+        "node",
+        ({ fill, text }) => fill === "yellow" && text === "1 open, complete in 3 s",
+      );
+      await test.untilStatus("node", ({ text }) => text === "1 open, complete in 2 s");
+      assert.equal((await running).error, undefined);
+      await test.deploy([...suite.configs(root), archive(root, { wait: 600, settle: 600 })], credentials);
+      for (const description of ["AnnotatedColorImageJpeg", "ColorImageJpeg", "DepthImage16Bit"]) {
+        suite.sim.cloud.addMedia("2", { contentType: "image/jpeg", description, generateBytes: 10_000 });
+      }
+      const second = test.start("node", { transactionId: "2", video });
+      await test.untilStatus("node", ({ text }) => text === "1 open, awaiting media");
+      suite.addVideo("2");
+      assert.equal((await second).error, undefined, "although the time to settle is 600 s");
     });
   });
 

@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { mock } from "node:test";
 import type { BillableWeight, MeasureResult } from "../../src/model/shapes.ts";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
@@ -31,7 +34,7 @@ describe("dimensioner-billable-weight", () => {
   };
 
   it("offers the carriers of the table", () => {
-    assert.deepEqual(table.preset.of, [...presetNames, "own", "msg"]);
+    assert.deepEqual(table.preset.of, [...presetNames, "file", "own", "msg"]);
     return start();
   });
 
@@ -53,6 +56,80 @@ describe("dimensioner-billable-weight", () => {
     assert.equal(flow.lastStatus("node")?.text, "3 lb (actual)");
   });
 
+  describe("where the clocks of the device and of this computer are apart", () => {
+    const dayMs = 86_400_000;
+    const measuredOn = (time: string) =>
+      resultOf([18.4, 18.4, 18.4], { more: { dateTimeLocal: time, dateTimeUtc: null } });
+    const at = async (today: string, act: () => Promise<void>): Promise<void> => {
+      mock.timers.enable({ apis: ["Date"], now: Date.parse(`${today}T12:00:00Z`) });
+      try {
+        await act();
+      } finally {
+        mock.timers.reset();
+      }
+    };
+    const asked = (day: string) => ({ measuredBy: { sentAt: `${day}T12:00:00.000Z` } });
+
+    it("uses the rule of the later day for what was measured just now, and says what the other one would bill", async () => {
+      await start({ preset: "usps" });
+      await at("2026-11-28", async () => {
+        const { billable } = await bill(measuredOn("2025-11-28T12:00:00"), asked("2026-11-28"));
+        assert.deepEqual([billable?.ruleId, billable?.weight], ["usps-2026", 50]);
+        assert.match(
+          billable?.note ?? "",
+          /^The device's clock says that this was measured on 2025-11-28, .* 2026-11-28\. .* later day\. With the rule of 2025-11-28, 36 lb would be billed\. Check both clocks\.$/,
+        );
+        assert.deepEqual(
+          [flow.lastStatus("node")?.fill, flow.lastStatus("node")?.text],
+          ["yellow", "50 lb, clocks differ"],
+        );
+      });
+      // This computer is behind, such as a Raspberry Pi after a power cut.
+      await at("2025-10-01", async () => {
+        const { billable } = await bill(measuredOn("2026-11-28T12:00:00"), asked("2025-10-01"));
+        assert.deepEqual([billable?.ruleId, billable?.weight], ["usps-2026", 50]);
+        assert.match(billable?.note ?? "", /later day/);
+      });
+    });
+
+    it("uses the rule of the measurement for what may be an older one, and says so", async () => {
+      await start({ preset: "usps" });
+      await at("2026-11-28", async () => {
+        const { billable } = await bill(measuredOn("2025-11-28T12:00:00"));
+        assert.equal(billable?.ruleId, "usps-2019");
+        assert.match(
+          billable?.note ?? "",
+          /The rule is that of the measurement\. With the rule of 2026-11-28, 50 lb would be billed\./,
+        );
+      });
+    });
+
+    it("takes a clock that was never set for none, and blames no rule for it", async () => {
+      await start({ preset: "usps" });
+      await at("2026-11-28", async () => {
+        for (const time of ["0001-01-01T00:00:00", "1970-01-01T00:00:03Z"]) {
+          const { error, billable } = await bill(measuredOn(time), asked("2026-11-28"));
+          assert.deepEqual([error, billable?.ruleId], [undefined, "usps-2026"]);
+          assert.match(
+            billable?.note ?? "",
+            /^The device's clock is not set \(\d{4}-01-01\): the rule is that of 2026-11-28/,
+          );
+        }
+      });
+    });
+
+    it("says nothing of clocks that only differ by their time zones", async () => {
+      await start({ preset: "usps" });
+      await at("2026-11-28", async () => {
+        for (const offset of [-dayMs, 0, dayMs]) {
+          const day = new Date(Date.now() + offset).toISOString().slice(0, 19);
+          const { billable } = await bill(measuredOn(day), asked("2026-11-28"));
+          assert.equal(billable?.note, null, day);
+        }
+      });
+    });
+  });
+
   it("warns in its status if its table is older than a year, unless the rule is a custom one", async () => {
     await start({ preset: "msg" });
     const parcel = resultOf([11.1, 8.5, 6.2]);
@@ -66,6 +143,85 @@ describe("dimensioner-billable-weight", () => {
     } finally {
       mock.timers.reset();
     }
+  });
+
+  describe("with a table file", () => {
+    let folder: string;
+    let path: string;
+    const contract = {
+      checked: "2026-11-28",
+      carriers: [
+        {
+          name: "mine",
+          rules: [{ id: "mine-2026", source: "contract 4711", unit: "in-lb", divisor: 166 }],
+          surcharges: [{ source: "contract 4711", limits: ["large: longest > 96 in, at least 90 lb"] }],
+        },
+      ],
+    };
+    const long = resultOf([97, 6, 6], { weight: 20 });
+    const file = (more: object = {}) => ({ preset: "file", tableFile: path, carrier: "mine", ...more });
+    before(async () => {
+      folder = await mkdtemp(join(tmpdir(), "weights-"));
+      path = join(folder, "weights.json");
+    });
+    beforeEach(() => writeFile(path, `\uFEFF${JSON.stringify(contract)}`));
+    after(() => rm(folder, { recursive: true }));
+
+    it("bills by it, by the carrier that the message names, and by a change of the file without a deploy", async () => {
+      await start(file({ carrier: "carrier", carrierType: "msg" }));
+      assert.equal((await bill(long, { carrier: "mine" })).billable?.weight, 90);
+      await writeFile(path, JSON.stringify(contract).replace("90 lb", "40 lb"));
+      const { billable } = await bill(long, { carrier: "mine" });
+      assert.deepEqual(
+        [billable?.weight, billable?.ruleId, billable?.minimumFrom],
+        [40, "mine-2026", "large"],
+      );
+      const { error } = await bill(long, { carrier: "ups" });
+      assert.equal(error?.code, "ERR_INPUT");
+      assert.match(error.message, /mine/);
+    });
+
+    it("warns in its status a year after it was compared", async () => {
+      await writeFile(path, JSON.stringify({ ...contract, checked: "2024-01-31" }));
+      await start(file());
+      await bill(long);
+      assert.equal(flow.lastStatus("node")?.fill, "yellow");
+    });
+
+    it("says at the deploy, and to each message, what is wrong with the file", async () => {
+      const cases: readonly (readonly [text: string | null, message: RegExp])[] = [
+        [
+          null,
+          /weights\.json cannot be used: there is no such file, or it is a link or no regular file\. Correct the file/,
+        ],
+        ["{", /it breaks off after character 1/],
+        ['{ "checked": "2026-11-28" }', /the field carriers is missing/],
+        [JSON.stringify(contract).replace("166", '"x"'), /carriers\.0\.rules\.0\.divisor/],
+        [`"${"x".repeat(1_100_000)}"`, /larger than 1 MB/],
+      ];
+      for (const [text, message] of cases) {
+        await (text === null ? rm(path) : writeFile(path, text));
+        await start(file());
+        await flow.untilStatus("node", ({ fill }) => fill === "red");
+        const { error } = await bill(long);
+        assert.equal(error?.code, "ERR_CONFIG");
+        assert.match(error.message, message);
+        await flow.stop();
+      }
+      await start(file({ tableFile: folder }));
+      assert.match((await bill(long)).error?.message ?? "", /no such file/);
+    });
+
+    it("takes no file from a message, whatever the saved type is", async () => {
+      await start(file({ tableFile: "path", tableFileType: "msg" }));
+      assert.equal((await bill(long, { path })).error?.code, "ERR_CONFIG");
+      await flow.stop();
+      await start({ preset: "msg", tableFile: path, carrier: "mine" });
+      assert.equal((await bill(long, { preset: "file" })).error?.code, "ERR_INPUT");
+      await flow.stop();
+      await start(file({ tableFile: "" }));
+      assert.equal((await bill(long)).error?.code, "ERR_CONFIG");
+    });
   });
 
   it("leaves no weight of before on a message that is not billed", async () => {

@@ -19,9 +19,9 @@ function actionNode(node: ActionNode, more: Record<string, unknown> = {}): FlowN
   return { id: "node", z: "tab", type: node.type, [node.uses]: node.uses, ...node.properties, ...more };
 }
 
-/** How people call the machine that the node works with. */
-function deviceOf({ type, properties }: ActionNode): unknown {
-  return type === "dimensioner-remote-trigger" ? properties["deviceReference"] : "Dock 1";
+/** How people call the machine that the node works with: behind the cloud, by the name with which it is registered there. */
+function deviceOf({ type }: ActionNode, { cloud }: Simulator): string | undefined {
+  return type === "dimensioner-remote-trigger" ? cloud.devices[0]?.name : "Dock 1";
 }
 
 /** A message with things on it that no node owns. */
@@ -154,7 +154,7 @@ for (const node of actionNodes) {
       const before = structuredClone(good);
       const { error, sent } = await flow.run("node", good);
       assert.equal(error?.code, "ERR_CONNECTION_LOST");
-      assert.equal(error?.cause.device, deviceOf(node), "its error says which device");
+      assert.equal(error?.cause.device, deviceOf(node, sim), "its error says which device");
       assert.equal(error?.cause.outcome, node.acts ? "unknown" : null);
       assert.equal(String(error), error?.message);
       assert.ok(Object.hasOwn(error ?? {}, "code") && Object.hasOwn(error ?? {}, "cause"));

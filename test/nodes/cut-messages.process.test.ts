@@ -130,6 +130,69 @@ describe(`a measure that is at work when Node-RED ${nodeRedMajor} stops its flow
     assert.match(linesWith("(ORDER-4)")[0] ?? "", /\[error\] \[dimensioner-measure:Scale\]/);
   });
 
+  it("is in the log when an error of another node ends the process", async () => {
+    const wrong = {
+      ...place,
+      id: "wrong",
+      type: "function",
+      func: "void Promise.reject(new Error('nobody catches this'));",
+      outputs: 0,
+      wires: [],
+    };
+    const list = {
+      ...place,
+      id: "list",
+      type: "dimensioner-fetch-video",
+      name: "Film",
+      device: "device",
+      wait: 600,
+      wires: [[]],
+    };
+    const crash = {
+      ...place,
+      id: "crash",
+      type: "http in",
+      url: "/crash",
+      method: "post",
+      wires: [["wrong"]],
+    };
+    const both = { wires: [["measure", "list"]] };
+    await nodeRed.deploy([
+      ...flow.map((one) => (one["id"] === "named" ? { ...one, ...both } : one)),
+      list,
+      crash,
+      wrong,
+    ]);
+    await measure("ORDER-7");
+    const logged = [nodeRed.nextLine(/Scale\].*ORDER-7/), nodeRed.nextLine(/Film\].*ORDER-7/)];
+    nodeRed.adminFetch("/crash", { method: "POST" }).catch(() => undefined);
+    const [command, read] = await Promise.all(logged);
+    assert.match(command ?? "", /\[error\] .*Node-RED ended while this command was running/);
+    assert.match(read ?? "", /\[error\] .*before this finished/);
+    assert.equal(linesWith("(ORDER-7)").length, 2);
+  });
+
+  it("is in the log when a signal ends the process in the middle of a deploy", async () => {
+    const slow = {
+      ...place,
+      id: "slow",
+      type: "function",
+      // It takes longer to close than the process lives.
+      func: "node.on('close', (done) => node.warn('closing'));",
+      outputs: 0,
+      wires: [],
+    };
+    const both = { wires: [["measure", "slow"]] };
+    await nodeRed.deploy([...flow.map((one) => (one["id"] === "named" ? { ...one, ...both } : one)), slow]);
+    await measure("ORDER-6");
+    const closing = nodeRed.nextLine(/closing/);
+    const deploying = nodeRed.deploy(flow).catch(() => undefined);
+    await closing;
+    await nodeRed.stop();
+    await deploying;
+    assert.equal(linesWith(`(ORDER-6)`).length, 1);
+  });
+
   for (const [what, change] of Object.entries({
     deleted: (one: object) => ({ ...one, type: "debug", active: false, id: "other" }),
     disabled: (one: object) => ({ ...one, d: true }),

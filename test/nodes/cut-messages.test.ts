@@ -129,6 +129,38 @@ describe("a message that is at work when everything is deployed", () => {
     assert.equal(sim.requestsTo("newer", measure.path).length, 1);
   });
 
+  for (const type of ["full", "flows", "nodes"] as const) {
+    it(`is told if it was still on its way to its node (${type})`, async () => {
+      const targets = ["node", "scan", "archive"];
+      const nodes = (info: string): FlowNode[] => [
+        ...configNodes(sim),
+        { id: "store", type: "dimensioner-store", name: "Evidence" },
+        { id: "source", z: "tab", type: "helper", info, wires: [targets] },
+        actionNode(measure, { info }),
+        { id: "scan", z: "tab", type: "dimensioner-scan", info },
+        { id: "archive", z: "tab", type: "dimensioner-archive", store: "store", media: "none", info },
+        catchNode,
+      ];
+      flow = await TestFlow.start(nodes("before"), credentials);
+      flow.node("source").send({ _msgid: "1", payload: "ORDER-1" });
+      await flow.deploy(nodes("after"), credentials, type);
+      for (const id of targets) {
+        await flow.untilSent("catch", (msg) => (msg as unknown as Caught).error.source.id === id);
+      }
+      const outcomes = caughtIn(flow).map(({ error: { code, source, cause } }) => [
+        source.id,
+        code,
+        cause.outcome,
+      ]);
+      assert.deepEqual(outcomes.toSorted(), [
+        ["archive", "ERR_CANCELLED", null],
+        ["node", "ERR_CANCELLED", "not-sent"],
+        ["scan", "ERR_CANCELLED", null],
+      ]);
+      assert.equal(sim.requestsTo("newer", measure.path).length, 0);
+    });
+  }
+
   it("is told to a Catch node that comes with the deploy", async () => {
     const nodes = [...configNodes(sim), actionNode(measure)];
     await startMeasures(nodes);

@@ -72,6 +72,7 @@ describe("dimensioner-device-list", () => {
       { id: "c", lastHeartbeatUtc: minutesAgo(-60) },
       { id: "d", lastHeartbeatUtc: null },
       { id: 5, lastHeartbeatUtc: "yesterday", terminalId: 77 },
+      { id: "e", lastHeartbeatUtc: "0001-01-01T00:00:00Z" },
     ]);
     const devices = payloadOf((await flow.run("node", {})).sent);
     assert.deepEqual(
@@ -87,9 +88,35 @@ describe("dimensioner-device-list", () => {
         ["c", 0, null],
         ["d", null, null],
         ["5", null, null],
+        ["e", null, null],
       ],
     );
   });
+
+  for (const hours of [-24 * 400, 1, 24 * 400]) {
+    it(`says it by the cloud's clock, also where that is ${hours} h away from this computer's`, async () => {
+      await start();
+      let ahead = NaN;
+      const silentHours = async () => {
+        const { sent } = await flow.run("node", {});
+        const [device] = payloadOf(sent);
+        ahead = Number(sent[0]?.msg["clockAhead"]);
+        return Math.round((device?.silentFor ?? -1) / 3600);
+      };
+      const before = await silentHours();
+      assert.equal(ahead, 0);
+      // A copy that a proxy has kept is older, too: a clock that was put back is believed at its second time.
+      for (const seconds of [0, 2]) {
+        const date = new Date(Date.now() + hours * 3_600_000 + seconds * 1000).toUTCString();
+        const fault = { kind: "headers", set: { Date: date } } as const;
+        sim.faults.clear();
+        sim.faults.add({ surface: "cloud", times: 0, fault });
+        await silentHours();
+      }
+      assert.equal(await silentHours(), Math.max(0, before + hours));
+      assert.equal(Math.round(ahead / 3600), hours);
+    });
+  }
 
   it("lists the devices also where the cloud has no terminals, and fails where it does not answer", async () => {
     await start();

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
+import { once, EventEmitter } from "node:events";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
-import { EventEmitter } from "node:events";
 import type { CheckpointMessage } from "../../src/index.ts";
 import type { TimestampResult, VerifyResult } from "../../src/model/shapes.ts";
 import { pictureOf } from "../archive/support.ts";
@@ -80,7 +79,7 @@ describe("dimensioner-evidence: time stamps", () => {
       assert.ok(!(kept + JSON.stringify(flow.sent)).includes(secret));
 
       const all = (await run("verify")).payload as VerifyResult;
-      assert.deepEqual([all.verdict, all.notes.map(({ kind }) => kind)], ["ok", ["timestamp"]]);
+      assert.deepEqual([all.verdict, all.logs.map(({ covered }) => covered)], ["ok", [all.packages]]);
       const one = (await run("verify", { payload: "1" }, "one")).payload as VerifyResult;
       assert.match(
         one.notes[0]?.text ?? "",

@@ -13,7 +13,9 @@ import { pictureOf, sha256Of } from "../archive/support.ts";
 import { untilListed, withFolder } from "../media/support.ts";
 import { TestFlow, type FlowNode, type Message } from "../support/flow.ts";
 import { readLogged } from "../archive/logged.ts";
+import { readZip } from "../archive/read-zip.ts";
 import { storeId, storeNode } from "../support/store-node.ts";
+import { parseTable } from "../evidence/parse-table.ts";
 
 const measured = {
   ok: true,
@@ -83,6 +85,46 @@ describe("dimensioner-evidence", () => {
   const found = async (payload: unknown, more: Message = {}, id = "evidence") =>
     (await run("find", payload, more, id)).payload as EvidencePackage[];
 
+  it("finds a package by its tag, and shows it to nobody; of a record of somebody else, it shows everything", () =>
+    withFolder(async (folder) => {
+      const tag = "6b2e0a2c-0000-4000-8000-00c04fc964ff";
+      const node = { z: "tab", type: "dimensioner-evidence", store: storeId(folder), by: "all" };
+      await start(folder, [
+        { ...node, id: "export", action: "export", output: "buffer" },
+        { ...node, id: "csv", action: "csv" },
+      ]);
+      const sent = { transactionReference: null, customReference1: "shift 1", customReference2: tag };
+      const record = { ...sent, source: "webhook", transactionId: "2", customReference3: "DB1" };
+      const measuredBy = { surface: "cloud", tag };
+      for (const [id, more, shown, manifestTag] of [
+        ["1", { measuredBy, ...sent }, ["shift 1", null, null], "customReference2"],
+        ["2", { measurement: record }, ["shift 1", tag, "DB1"], undefined],
+        ["3", { measurement: record, tag: "DB1" }, ["shift 1", tag, "DB1"], undefined],
+        ["4", { measurement: record, tag }, ["shift 1", null, "DB1"], "customReference2"],
+      ] as const) {
+        const given = { contentType: "image/jpeg", payload: pictureOf(id), transactionId: id };
+        const { error } = await flow.run("archive", { measurement: measured, ...given, ...more });
+        assert.equal(error, undefined, error?.message);
+        const one = (await found(tag)).find(({ transactionId }) => transactionId === id);
+        assert.deepEqual([one?.customReference1, one?.customReference2, one?.customReference3], shown, id);
+        const text = await readFile(join(folder, id, "manifest.json"), "utf8");
+        const manifest = JSON.parse(text) as { tag?: string; references: Message };
+        assert.deepEqual([manifest.tag, manifest.references["customReference2"]], [manifestTag, tag], id);
+      }
+      const rows = parseTable(Buffer.from(String((await run("csv", null, {}, "csv")).payload)));
+      assert.deepEqual(
+        rows.map((row) => row["customReference2"]),
+        ["", tag, tag, ""],
+      );
+      const zip = join(folder, "..", `${storeId(folder)}.zip`);
+      await writeFile(zip, (await run("export", null, {}, "export")).payload as Buffer);
+      const report = (await readZip(zip)).find(({ name }) => name.endsWith("report.html"));
+      await rm(zip);
+      const page = String(report?.content);
+      assert.equal(page.split(tag).length - 1, 2, "of the packages whose reference it is");
+      assert.equal(page.split("Custom reference 2").length - 1, 2);
+    }));
+
   it("finds packages with what was measured, whatever the case of the letters", () =>
     withFolder(async (folder) => {
       await start(folder);
@@ -90,6 +132,13 @@ describe("dimensioner-evidence", () => {
       await archive("2");
       const [one, ...others] = await found("order-1");
       assert.deepEqual(others, []);
+      for (const scan of ["\u0002ORDER-1\r\n", Buffer.from("ORDER-1\r\n"), Buffer.from("ORDER-1").toJSON()]) {
+        const scanned = await found(scan);
+        assert.deepEqual(
+          scanned.map(({ packageId }) => packageId),
+          [one?.packageId],
+        );
+      }
       assert.deepEqual(
         [one?.transactionId, one?.length, one?.dimsUnitOfMeasure, one?.weight, one?.weightUnitOfMeasure],
         ["1", 33.5, "cm", 1.27, "kg"],
@@ -138,6 +187,91 @@ describe("dimensioner-evidence", () => {
       for (const filter of ["24h", { film: "yes" }, { period: "soon" }]) {
         assert.equal((await run("find", "471", { filter }, "text")).error?.code, "ERR_INPUT");
       }
+    }));
+
+  it("knows who did the work, finds it, and shows it in a report", () =>
+    withFolder(async (folder) => {
+      const store = storeId(folder);
+      const node = { z: "tab", type: "dimensioner-evidence", store };
+      await start(folder, [
+        { ...node, id: "text", action: "find", by: "text" },
+        { ...node, id: "export", action: "export", by: "text", output: "buffer" },
+      ]);
+      await archive("1", { operator: " Zoë Świątek ", work: "return", note: "Glass" });
+      await archive("2", { operator: 4711 });
+      for (const [id, operator] of [
+        ["3", " "],
+        ["4", { name: "Anna" }],
+        ["5", undefined],
+      ] as const) {
+        await archive(id, { operator });
+      }
+      assert.deepEqual(
+        (await found(undefined, {}, "all")).map(({ operator }) => operator),
+        [null, null, null, "4711", "Zoë Świątek"],
+      );
+      const [only, ...others] = await found("świątek", {}, "text");
+      assert.deepEqual([only?.transactionId, others], ["1", []]);
+      const [row] = flow.rowsOf(store, "SELECT operator FROM packages_v1 WHERE transaction_id = '1'");
+      assert.equal(row?.["operator"], "Zoë Świątek");
+      const { payload } = await run("export", "ZOË", {}, "export");
+      assert.ok(Buffer.isBuffer(payload));
+      const zip = join(folder, "..", `${store}.zip`);
+      await writeFile(zip, payload);
+      try {
+        const report = (await readZip(zip)).find(({ name }) => name.endsWith("report.html"));
+        assert.match(String(report?.content), /Operator<\/dt>\s*<dd>(?:<bdi>)?Zoë Świątek/);
+        assert.match(String(report?.content), /Work<\/dt>\s*<dd>(?:<bdi>)?Return</);
+        assert.match(String(report?.content), /Note<\/dt>\s*<dd>(?:<bdi>)?Glass</);
+      } finally {
+        await rm(zip);
+      }
+    }));
+
+  it("finds packages by the kind of work, and by what was noted about a parcel", () =>
+    withFolder(async (folder) => {
+      const node = { z: "tab", type: "dimensioner-evidence", store: storeId(folder), by: "all" };
+      await start(folder, [
+        { ...node, id: "text", action: "find", by: "text" },
+        { ...node, id: "returns", action: "find", filterWork: "return" },
+        { ...node, id: "csv", action: "csv" },
+      ]);
+      await archive("1", { work: " return ", note: " Cancelled; refunded by Ela " });
+      await archive("2", { work: "packing" });
+      await archive("3", { work: { kind: "return" }, note: 4 });
+      await archive("4", { work: "repair" });
+      const kinds = async (filter: object) =>
+        (await found(undefined, { filter }, "all")).map(({ transactionId, work }) => [transactionId, work]);
+      assert.deepEqual(await kinds({}), [
+        ["4", "repair"],
+        ["3", "packing"],
+        ["2", "packing"],
+        ["1", "return"],
+      ]);
+      assert.deepEqual(await kinds({ work: "return" }), [["1", "return"]]);
+      assert.deepEqual(await kinds({ work: "packing" }), [
+        ["3", "packing"],
+        ["2", "packing"],
+      ]);
+      assert.equal((await run("find", "", { filter: { work: 1 } }, "all")).error?.code, "ERR_INPUT");
+      const [noted] = await found("refunded", {}, "text");
+      assert.deepEqual([noted?.transactionId, noted?.note], ["1", "Cancelled; refunded by Ela"]);
+      const onlyReturns = (await run("find", "", {}, "returns")).payload as EvidencePackage[];
+      assert.deepEqual(
+        onlyReturns.map(({ transactionId }) => transactionId),
+        ["1"],
+      );
+      const { payload: table } = await run("csv", "", {}, "csv");
+      assert.match(
+        String(table),
+        /,return,Cancelled; refunded by Ela,|,return,"Cancelled; refunded by Ela",/,
+      );
+      assert.deepEqual(
+        flow
+          .rowsOf(storeId(folder), "SELECT work FROM packages_v1 ORDER BY archived_at")
+          .map(({ work }) => work),
+        ["return", "packing", "packing", "repair"],
+      );
     }));
 
   it("names what it needs: a value, a period, a reason, a package", () =>
@@ -219,6 +353,17 @@ describe("dimensioner-evidence", () => {
       const { heldAt, ...hold } = (await found("ORDER-1"))[0]?.hold ?? assert.fail("it is not on hold");
       assert.deepEqual(hold, { reason, person });
       assert.ok(heldAt !== null);
+    }));
+
+  it("looks for no text that is longer than any of a package", () =>
+    withFolder(async (folder) => {
+      await start(folder);
+      await archive("1");
+      for (const by of ["reference", "text"]) {
+        const { error } = await run("find", "é ".repeat(500_000), { by });
+        assert.match(String(error?.message), /value: it is longer than 10000 characters/);
+        assert.equal(error?.code, "ERR_INPUT");
+      }
     }));
 
   it("shows the beginning of a long text that somebody has put there by hand", () =>
@@ -348,6 +493,25 @@ describe("dimensioner-evidence", () => {
       assert.deepEqual(left.toSorted(), ["1", "3"]);
     }));
 
+  it("deletes nothing where the archive contradicts the clock, unless its dialog insists", () =>
+    withFolder(async (folder) => {
+      const node = { z: "tab", type: "dimensioner-evidence", store: storeId(folder), action: "prune" };
+      const shared = { ...node, olderThan: 1, dryRun: false };
+      await start(folder, [
+        { ...shared, id: "careful" },
+        { ...shared, id: "insisting", despiteClock: true },
+      ]);
+      await archive("1");
+      makeOld(folder, "1");
+      const refused = await run("", undefined, { despiteClock: true }, "careful");
+      assert.equal(refused.error?.code, "ERR_CONFIG");
+      assert.match(
+        refused.error?.message ?? "",
+        /Nothing was deleted: the clock .*“Delete despite the clock” in the evidence node.*--despite-clock/,
+      );
+      assert.equal(((await run("", undefined, {}, "insisting")).payload as PruneResult).deleted, 1);
+    }));
+
   it("deletes the oldest package because of space, and warns of it before", () =>
     withFolder(async (folder) => {
       const node = { z: "tab", type: "dimensioner-evidence", store: storeId(folder), action: "prune" };
@@ -435,6 +599,65 @@ describe("dimensioner-evidence", () => {
       }),
     ));
 
+  it("lists packages as CSV, those that its value and its filters find", () =>
+    withFolder(async (folder) => {
+      await start(folder);
+      await archive("1", { device: "Dock 1" });
+      await archive("2", { device: "Dock 2" });
+      const list = async (more: Message = {}) => {
+        const [msg] = (await run("csv", "today", more, "days")).sent;
+        const rows = parseTable(Buffer.from(String(msg?.["payload"])));
+        return { msg, ids: rows.map((row) => row["transactionId"]) };
+      };
+      await flow.deploy([
+        storeNode(folder),
+        {
+          id: "days",
+          z: "tab",
+          type: "dimensioner-evidence",
+          store: storeId(folder),
+          action: "msg",
+          by: "period",
+          limit: 1,
+        },
+      ]);
+      const { ids, msg } = await list();
+      assert.deepEqual(ids, ["2", "1"], "whatever the limit of the other actions");
+      assert.deepEqual([msg?.["contentType"], msg?.["more"]], ["text/csv; charset=utf-8", false]);
+      assert.match(String(msg?.["filename"]), /^packages-[\d-]{10}\.csv$/);
+      assert.deepEqual((await list({ filter: { device: "Dock 1" } })).ids, ["1"]);
+      assert.equal(flow.lastStatus("days")?.text, "packages: 1");
+    }));
+
+  it("exports for a claim, under the heading of the store", () =>
+    withFolder(async (folder) => {
+      const logo = join(folder, "..", "logo-of-shop.png");
+      const evidence = { z: "tab", type: "dimensioner-evidence", action: "export", by: "reference" };
+      const shop = { shop: "Nord & Co", shopAddress: "Kai 4, Hamburg" };
+      await start(folder, [
+        { ...storeNode(folder), ...shop },
+        { id: "typed", store: storeId(folder), claim: "C-5", claimType: "str", ...evidence },
+      ]);
+      await archive("1");
+      const pageOf = async (node: string, more: Message): Promise<string> => {
+        const { sent, error } = await run("export", "ORDER-1", more, node);
+        const content = sent[0]?.["payload"];
+        return Buffer.isBuffer(content) ? content.toString() : String(error?.["code"]);
+      };
+      assert.match(
+        await pageOf("evidence", { claim: 2026 }),
+        /Nord &amp; Co.*Kai 4, Hamburg.*Claim number: <bdi>2026</s,
+      );
+      assert.match(await pageOf("typed", { claim: 2026 }), /Claim number: <bdi>C-5</);
+      assert.doesNotMatch(await pageOf("evidence", {}), /Claim number/);
+      assert.equal(await pageOf("evidence", { claim: "x".repeat(101) }), "ERR_INPUT");
+      await flow.deploy([
+        { ...storeNode(folder), ...shop, logo },
+        { id: "evidence", store: storeId(folder), ...evidence },
+      ]);
+      assert.equal(await pageOf("evidence", {}), "ERR_CONFIG");
+    }));
+
   it("leaves no file of an export that a deploy has ended", () =>
     withFolder((to) =>
       withFolder(async (folder) => {
@@ -511,6 +734,66 @@ describe("dimensioner-evidence", () => {
           ["9", false],
         ],
       );
+    }));
+
+  it("adds numbers that come later, by which the package is found from then on", () =>
+    withFolder(async (folder) => {
+      await start(folder);
+      await archive("1");
+      await archive("2");
+      const person = "Anna";
+      const named = await run("name", "ORDER-1", {
+        numbers: ["1Z 999", "1Z 999", 4711],
+        person,
+        reason: "label",
+      });
+      assert.equal(named.error, undefined);
+      assert.equal(flow.lastStatus("evidence")?.text, "numbers added: 2");
+      for (const number of ["1z 999", "4711"]) {
+        const [one, ...others] = await found(number);
+        assert.deepEqual([one?.location, others.length], ["1", 0], number);
+        assert.deepEqual(
+          one?.numbers.map((added) => [added.number, added.person, added.reason]),
+          [
+            ["1Z 999", "Anna", "label"],
+            ["4711", "Anna", "label"],
+          ],
+        );
+      }
+      await run("name", "ORDER-1", { numbers: "4711" });
+      const logged = (await readLogged(folder)).flatMap((event) =>
+        event.what === "named" ? [[event.path, event.number]] : [],
+      );
+      assert.deepEqual(logged, [
+        ["1", "1Z 999"],
+        ["1", "4711"],
+      ]);
+      const report = (await run("verify", undefined, {}, "all")).payload as VerifyResult;
+      assert.deepEqual([report.verdict, report.findings], ["ok", []]);
+    }));
+
+  it("adds no number where it does not know which, or to which package", () =>
+    withFolder(async (folder) => {
+      await start(folder);
+      await archive("1", { transactionReference: "ORDER" });
+      await archive("2", { transactionReference: "ORDER" });
+      await archive("3", { transactionReference: "ONE" });
+      const refused: readonly (readonly [payload: string, numbers: unknown, code: string, text: RegExp])[] = [
+        ["ONE", undefined, "ERR_INPUT", /numbers is missing/],
+        ["ONE", [], "ERR_INPUT", /numbers is missing/],
+        ["ONE", ["17", {}], "ERR_INPUT", /numbers is missing/],
+        ["ONE", "9".repeat(201), "ERR_INPUT", /longer than 200 characters/],
+        ["ONE", Array.from({ length: 51 }, (_, index) => index), "ERR_INPUT", /more than 50 added numbers/],
+        ["NONE", "17", "ERR_NOT_FOUND", /No package was found for “NONE”/],
+        ["ORDER", "17", "ERR_INPUT", /Packages of several parcels were found for “ORDER”/],
+      ];
+      for (const [payload, numbers, code, text] of refused) {
+        const { error } = await run("name", payload, { numbers });
+        assert.ok(error !== undefined, payload);
+        assert.equal(error.code, code, error.message);
+        assert.match(error.message, text);
+      }
+      assert.ok((await readLogged(folder)).every(({ what }) => what !== "named"));
     }));
 
   it("reports the state of the store: its open jobs, the age of the oldest one, and the space", () =>

@@ -10,6 +10,7 @@ import { TestFlow, type FlowNode, type Message } from "../support/flow.ts";
 import { storeNode } from "../support/store-node.ts";
 
 const tag = { tag: "customReference2" };
+const tagOf = ({ measuredBy }: Message): unknown => (measuredBy as Message)["tag"];
 
 /** One parcel in, one package out: with the device on the local network, and the cloud that names the transaction later. */
 describe("the transaction of a local measurement, in a flow", () => {
@@ -92,7 +93,9 @@ describe("the transaction of a local measurement, in a flow", () => {
       const ids = [transaction?.guid, transaction?.id];
       assert.ok(ids.includes(String(payload["transactionId"])), String(payload["transactionId"]));
       assert.deepEqual([payload["complete"], payload["alreadyArchived"]], [true, false]);
-      const [folder = ""] = (await readPackages(root)).keys();
+      const [[folder, manifest] = assert.fail()] = await readPackages(root);
+      const { references } = manifest;
+      assert.deepEqual([manifest.tag, references[manifest.tag ?? assert.fail()]], [tag.tag, tagOf(msg)]);
       const files = await readdir(join(root, folder));
       // The device's two pictures, and the cloud's three.
       assert.equal(files.filter((name) => /\.(?:jpg|bmp)$/.test(name)).length, 5, files.join());
@@ -139,7 +142,9 @@ describe("the transaction of a local measurement, in a flow", () => {
 
   it("is not found without a transaction in node with the same store, and the error says so", async () => {
     await start([records, { ...measure, ...tag }, { ...archive, cloud: "cloud", wait: 0.5 }]);
-    const { error } = await flow.run("archive", await measured("ORDER-1"));
+    const running = flow.run("archive", await measured("ORDER-1"));
+    await flow.untilStatus("archive", ({ text }) => text === "1 open, awaiting record");
+    const { error } = await running;
     assert.equal(error?.code, "ERR_MEDIA_INCOMPLETE");
     assert.match(
       error.message,

@@ -76,6 +76,21 @@ describe("the health of config nodes", () => {
     }
   });
 
+  it("tells Status nodes how far the clock of the device is from this computer's, and again if that changes", async () => {
+    await start([device(), measure("one")]);
+    const ahead = () =>
+      flow.sent
+        .filter(({ nodeId }) => nodeId === "status")
+        .map(({ msg }) => msg["status"] as { clockAhead?: number; source: { name: string } })
+        .filter(({ source }) => source.name === "Dock 1")
+        .map(({ clockAhead = NaN }) => Math.round(clockAhead / 60));
+    await flow.untilStatus("device", isGreen);
+    const date = new Date(Date.now() + 3_600_000).toUTCString();
+    sim.faults.add({ surface: "newer", times: 0, fault: { kind: "headers", set: { Date: date } } });
+    await nextStatus("device", isGreen);
+    assert.deepEqual(ahead(), [0, 60]);
+  });
+
   it("goes from down to up without a deploy, with one log line each way, and never measures", async () => {
     sim.newer.setPower(false);
     await start([device(), measure("one"), measure("two")]);

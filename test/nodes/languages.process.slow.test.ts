@@ -107,9 +107,16 @@ describe(`C5: the errors of flows, in a Node-RED ${nodeRedMajor} of another lang
     return (await response.json()) as Caught;
   }
 
-  for (const language of ["de", "ja"]) {
-    it(`${language}: says each of them with no word of ours in English`, async () => {
-      await start(language);
+  for (const [setting, language] of [
+    ["de-AT", "de"],
+    ["ja", "ja"],
+    ["es", "es"],
+    ["pt-BR", "pt"],
+    ["zh", "zh"],
+    ["zh-TW", "zh-TW"],
+  ] as const) {
+    it(`${setting}: says each of them with no word of ours in English`, async () => {
+      await start(setting);
       const english = await englishWords(language);
       for (const [index, { code }] of cases.entries()) {
         const codeOf = async (running: Promise<Caught>) => (await running).code;

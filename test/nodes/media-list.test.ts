@@ -167,6 +167,17 @@ describe("dimensioner-media-list", () => {
     assert.match(error?.message ?? "", /reset/);
   });
 
+  it("refuses an ID that is a rounded number: it is that of another transaction", async () => {
+    await start();
+    const { error } = await flow.run("node", { transactionId: Number("12345678901234567891") });
+    assert.equal(error?.code, "ERR_INPUT");
+    assert.match(
+      error.message,
+      /is not valid for transactionId: a number of more than 15 digits is rounded/i,
+    );
+    assert.equal(sim.requests.length, 0);
+  });
+
   it("refuses a wait that is no number", async () => {
     await start({ wait: "a while" });
     const { error } = await flow.run("node", { transactionId });

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { runInNewContext } from "node:vm";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { startSimulator, type Simulator, type StartOptions } from "../../src/simulator/index.ts";
@@ -43,7 +44,8 @@ async function stop(): Promise<void> {
 
 /** References of all commands that arrived, the measures' and the starts'. */
 function arrived(): (string | null)[] {
-  return sim.requests.map(({ query }) => {
+  const commands = sim.requests.filter(({ path }) => !path.endsWith("/deviceclients"));
+  return commands.map(({ query }) => {
     const names = Object.fromEntries(
       [...new URLSearchParams(query)].map(([name, value]) => [name.toLowerCase(), value]),
     );
@@ -66,6 +68,8 @@ describe("the reference of a parcel", () => {
         [{ transactionReference: null, payload: 0 }, "0"],
         [{ payload: Buffer.from("SCAN-4\r\n") }, "SCAN-4"],
         [{ payload: Buffer.from("\u0002K\xD6LN\u0003", "latin1") }, "K\xD6LN"],
+        [{ payload: runInNewContext("Uint8Array.of(0x46, 0x4e)") }, "FN"],
+        [{ payload: Uint8Array.of(0x46, 0x4e, 0x32).buffer }, "FN2"],
         [{ transactionReference: "\uFEFFORDER-78\r\n" }, "ORDER-78"],
         [{ transactionReference: Buffer.from("\0ORDER-79\n") }, "ORDER-79"],
         [{ transactionReference: "\r\n", payload: "SCAN-5" }, "SCAN-5"],
@@ -105,6 +109,29 @@ describe("the reference of a parcel", () => {
       noScans.map(() => null),
     );
   });
+
+  it("is that of a Buffer which was JSON on its way", async () => {
+    await start([acting[0]]);
+    assert.equal(
+      (await flow.run("node", { payload: { ...Buffer.from("SCAN\r\n").toJSON() } })).error,
+      undefined,
+    );
+    assert.deepEqual(arrived(), ["SCAN"]);
+  });
+
+  for (const { node, title } of titled) {
+    it(`of ${title} is no number that is rounded, wherever it stands`, async () => {
+      await start([node]);
+      for (const name of ["payload", "transactionReference"]) {
+        const { error } = await flow.run("node", { [name]: Number("340123450000000018") });
+        assert.equal(error?.code, "ERR_INPUT", name);
+        assert.match(error.message, /a number of more than 15 digits is rounded\. Send it as a text\./);
+        assert.equal(error.cause.outcome, "not-sent");
+      }
+      assert.equal(sim.requests.length, 0);
+      assert.equal((await flow.run("node", { payload: Number.MAX_SAFE_INTEGER })).error, undefined);
+    });
+  }
 
   for (const { node, title } of titled.slice(0, 2)) {
     it(`of ${title} can be demanded: an empty scan is an error then, and nothing is sent`, async () => {
@@ -313,6 +340,7 @@ describe("which device measured", () => {
       serialNumber: null,
       certificate: null,
       sentAt: by["sentAt"],
+      sentSteady: by["sentSteady"],
       references,
       tag: null,
     });
@@ -324,11 +352,12 @@ describe("which device measured", () => {
       serialNumber: null,
       certificate: null,
       sentAt: byRemote["sentAt"],
+      sentSteady: byRemote["sentSteady"],
       references,
       tag: null,
     });
     assert.equal((local["payload"] as Message)["device"], "Dock 4");
-    assert.equal((remote["payload"] as Message)["device"], deviceReference);
+    assert.equal((remote["payload"] as Message)["device"], sim.cloud.devices[0]?.name);
   });
 
   it("decides about the transaction: a local measurement after a failed remote one has none", async () => {
@@ -399,6 +428,44 @@ describe("the tag of a measure", () => {
       tags.add(tag);
     }
     assert.equal(tags.size, 3);
+  });
+
+  it("is the message's own if it has one that can be unique, and does not stay on the message", async () => {
+    const own = "6B2E0A2C-0000-4000-8000-00C04FC964FF";
+    await start([{ ...acting[0], tag: "customReference3" }]);
+    for (const tag of [own, "9a4c31f00d1b2e57", 1234567890123456]) {
+      const msg = (await flow.run("node", { payload: "A", tag })).sent[0]?.msg ?? {};
+      assert.equal((msg["measuredBy"] as Message)["tag"], String(tag));
+      assert.equal((msg["payload"] as Message)["customReference3"], String(tag));
+      assert.equal("tag" in msg, false);
+    }
+    const count = sim.requests.length;
+    for (const tag of [
+      "DB1.DBX0.0",
+      "Line_1",
+      "9a4c31f00d1b2e5",
+      "------------------",
+      `${own}${own}${own}`,
+      7,
+    ]) {
+      const { error, msg } = await flow.run("node", { payload: "A", tag });
+      assert.equal(error?.code, "ERR_INPUT", String(tag));
+      assert.match(error?.message ?? "", /msg\.tag.*unique ID/s);
+      assert.equal(msg["tag"], tag);
+    }
+    assert.equal(sim.requests.length, count);
+    for (const tag of [null, "", {}]) {
+      const msg = (await flow.run("node", { payload: "A", tag })).sent[0]?.msg ?? {};
+      assert.match(String((msg["measuredBy"] as Message)["tag"]), /^[\da-f]{8}-/);
+    }
+  });
+
+  it("is none of a node that has none, whatever a message calls a tag", async () => {
+    await start([acting[0]]);
+    const { error, sent } = await flow.run("node", { payload: "A", tag: "DB1.DBX0.0" });
+    assert.equal(error, undefined);
+    const { tag, measuredBy } = sent[0]?.msg ?? {};
+    assert.deepEqual([tag, (measuredBy as Message)["tag"]], ["DB1.DBX0.0", null]);
   });
 
   it("is said at deploy not to go together with a value of the flow's own, and nothing is measured", async () => {

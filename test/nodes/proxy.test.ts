@@ -61,7 +61,7 @@ describe("the proxy of dimensioner-cloud", () => {
   /** Lists media once, with these variables and, where it is given, this http proxy node. */
   const listWith = async (
     env: Record<string, string>,
-    node?: { url: string; noproxy?: string[] },
+    node?: { url: string; noproxy?: string[]; d?: boolean },
     login?: object,
   ): Promise<string | undefined> => {
     Object.assign(process.env, env);
@@ -161,7 +161,14 @@ describe("the proxy of dimensioner-cloud", () => {
     }
     assert.equal(await listWith({}, { url: "not an address" }), "ERR_CONFIG");
     assert.match(said, /the proxy's address must start with/);
-    assert.deepEqual(sim.requests, []);
+    const unset = "${DIMENSIONER_IS_NOT_SET}";
+    assert.equal(await listWith({}, { url: unset }), "ERR_CONFIG");
+    assert.match(said, /the environment variable DIMENSIONER_IS_NOT_SET is not set/);
+    assert.equal(await listWith({}, { url: proxyUrl }, { username: "user", password: unset }), "ERR_CONFIG");
+    assert.match(said, /the environment variable DIMENSIONER_IS_NOT_SET is not set/);
+    assert.equal(await listWith({}, { url: proxyUrl, d: true }), "ERR_CONFIG");
+    assert.match(said, /the selected http proxy is disabled/);
+    assert.deepEqual([sim.requests, asked], [[], []]);
   });
 
   it("is said to be out of reach, and nothing was sent", async () => {

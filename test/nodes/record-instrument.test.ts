@@ -9,6 +9,7 @@ import { readScan } from "../../src/scan/read-scans.ts";
 import { startSimulator } from "../../src/simulator/index.ts";
 import { withFolder } from "../media/support.ts";
 import { TestFlow, type FlowNode, type Message } from "../support/flow.ts";
+import { type Answer, type RawRequest, replyJson, startServer } from "../support/servers.ts";
 import { storeNode } from "../support/store-node.ts";
 
 const path = "/dimensioner/transaction";
@@ -24,8 +25,8 @@ describe("the device of what comes from the cloud", () => {
   let flow: TestFlow;
   let server: Server;
 
-  const start = async (nodes: readonly FlowNode[]): Promise<void> => {
-    flow = await TestFlow.start(nodes, { cloud: { token: "simulator" } });
+  const start = async (nodes: readonly FlowNode[], credentials: object = {}): Promise<void> => {
+    flow = await TestFlow.start(nodes, { cloud: { token: "simulator" }, ...credentials });
     server = createServer(flow.webApp);
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
@@ -85,6 +86,114 @@ describe("the device of what comes from the cloud", () => {
       assert.equal(nameOf(await receive({ id: 10, device: "of the sender" })), null);
     } finally {
       await stop();
+    }
+  });
+
+  const lists = (requests: readonly RawRequest[]): number =>
+    requests.filter(({ target }) => target.endsWith("/api/deviceclients")).length;
+  const cloudNode = (id: string, baseUrl: string): FlowNode => {
+    return { id, type: "dimensioner-cloud", name: `Cloud ${id}`, baseUrl, allowHttp: true, checkInterval: 0 };
+  };
+
+  it("has the name with which it is registered, if no config node names it, of one list for all records", async () => {
+    const listing =
+      (...devices: object[]): Answer =>
+      ({ target }, socket) =>
+        replyJson(socket, target.includes("measure") ? { errorCode: 7 } : devices);
+    const dock5 = { id: "D-5", name: " Dock\u00005\u202e\n", registrationCode: "WXYZ2345" };
+    const one = await startServer(listing(dock5, { id: "D-4", name: "In the cloud" }, { id: "D-6" }));
+    const other = await startServer(listing({ id: "d-5", name: "Dock 5" }, { id: "D-6", name: "Dock 6" }));
+    const differing = await startServer(listing({ id: "D-5", name: "Hall 5" }));
+    try {
+      await withFolder(async (folder) => {
+        const nodes = [
+          dock4,
+          receiving,
+          cloudNode("cloud", one.origin),
+          cloudNode("other", other.origin),
+          storeNode(folder, "store"),
+          { id: "archive", z: "tab", type: "dimensioner-archive", store: "store", layout: "{device}" },
+          { id: "trigger", z: "tab", type: "dimensioner-remote-trigger", cloud: "cloud", action: "measure" },
+        ].map((node) =>
+          node.id === "trigger"
+            ? { ...node, deviceReference: "deviceReference", deviceReferenceType: "msg" }
+            : node,
+        );
+        await start(nodes, { other: { token: "other" } });
+        try {
+          const together = [1, 2, 3].map((id) => receive({ id, deviceClientId: "D-5", errorCode: 0 }));
+          assert.deepEqual((await Promise.all(together)).map(nameOf), ["Dock 5", "Dock 5", "Dock 5"]);
+          assert.equal(nameOf(await receive({ id: 4, deviceClientId: "D-4" })), "Device dock-4");
+          assert.equal(nameOf(await receive({ id: 5, deviceClientId: "d-6" })), "Dock 6");
+          assert.equal(nameOf(await receive({ id: 6, deviceClientId: "D-7" })), null);
+          assert.equal(nameOf(await receive({ id: 7 })), null);
+          // What came before the name was known is archived with it.
+          const unnamed = { payload: { source: "webhook", deviceClientId: "D-5", device: null } };
+          const archived = await flow.run("archive", { ...unnamed, transactionId: "8" });
+          assert.equal(archived.error, undefined, archived.error?.message);
+          const { manifest } = archived.sent[0]?.msg["payload"] as { manifest: string };
+          assert.equal(readManifest(await readFile(manifest, "utf8"))?.device, "Dock 5");
+          assert.match(manifest, /Dock 5\/manifest\.json$/);
+          const seen = { payload: { source: "webhook", cameraSerialId: "CAM-1" }, transactionId: "10" };
+          const [of] = (await flow.run("archive", seen)).sent;
+          assert.match(
+            String((of?.msg["payload"] as { manifest: unknown }).manifest),
+            /CAM-1\/manifest\.json$/,
+          );
+          const failed = await flow.run("trigger", { payload: "ORDER-1", deviceReference: "WXYZ2345" });
+          assert.equal(failed.error?.cause.device, "Dock 5");
+          const unknown = await flow.run("trigger", { payload: "ORDER-2", deviceReference: "NOBODY22" });
+          assert.equal(unknown.error?.cause.device, "NOBODY22");
+          assert.deepEqual([lists(one.requests), lists(other.requests)], [1, 1]);
+          await flow.deploy([...nodes, cloudNode("differing", differing.origin)], {
+            cloud: { token: "simulator" },
+            other: { token: "other" },
+            differing: { token: "differing" },
+          });
+          assert.equal(nameOf(await receive({ id: 9, deviceClientId: "D-5" })), null);
+        } finally {
+          await stop();
+        }
+      });
+    } finally {
+      await Promise.all([one.close(), other.close(), differing.close()]);
+    }
+  });
+
+  it("has the name of the list by which the cloud's config node was last checked", async () => {
+    const cloud = await startServer((_, socket) => replyJson(socket, [{ id: "D-5", name: "Dock 5" }]));
+    try {
+      const trigger = { id: "trigger", z: "tab", type: "dimensioner-remote-trigger", cloud: "cloud" };
+      await start([{ ...cloudNode("cloud", cloud.origin), checkInterval: 3600 }, receiving, trigger]);
+      try {
+        await flow.untilStatus("trigger", ({ text }) => text === "reachable");
+        assert.equal(nameOf(await receive({ id: 1, deviceClientId: "D-5" })), "Dock 5");
+        assert.equal(nameOf(await receive({ id: 2, deviceClientId: "D-6" })), null);
+        assert.equal(lists(cloud.requests), 1);
+      } finally {
+        await stop();
+      }
+    } finally {
+      await cloud.close();
+    }
+  });
+
+  it("is waited for only a moment, and only once, where the cloud does not answer", async () => {
+    const silent = await startServer(() => undefined);
+    try {
+      await start([cloudNode("cloud", silent.origin), receiving]);
+      try {
+        const began = performance.now();
+        const records = [1, 2].map((id) => receive({ id, deviceClientId: `D-${id}` }));
+        assert.deepEqual((await Promise.all(records)).map(nameOf), [null, null]);
+        assert.ok(performance.now() - began < 20_000, "long before the request is given up");
+        assert.equal(nameOf(await receive({ id: 3, deviceClientId: "D-1" })), null);
+        assert.equal(lists(silent.requests), 1);
+      } finally {
+        await stop();
+      }
+    } finally {
+      await silent.close();
     }
   });
 

@@ -91,6 +91,9 @@ describe("dimensioner-scan", () => {
       "ERROR\r",
       "?",
       "????\r\n",
+      "No Read d_1, E_2",
+      "NOREAD NOREAD\r",
+      "error 01",
       "",
       "\r\n",
       "\x02\x03",
@@ -120,7 +123,12 @@ describe("dimensioner-scan", () => {
       "(420) 30301",
       "]C1421840A1A1A1",
       "]C14144012345000009",
+      "]C14144012345000009254A",
+      "https://example.com/414/4012345000009/254/A",
       "https://example.com/414/4012345000009",
+      // The code by which DHL Express routes a parcel.
+      "]C02LUS12345+45001001",
+      "2LDE53113+48000000",
     ]) {
       assert.deepEqual((await scan(place)).references, ["NO_READ"], place);
     }
@@ -130,6 +138,9 @@ describe("dimensioner-scan", () => {
       ["]C042030301", "42030301"],
       ["42030301-7", "42030301-7"],
       ["420303017", "420303017"],
+      ["2LDE53113", "2LDE53113"],
+      ["NR 4711", "NR 4711"],
+      ["ERRORS-4711", "ERRORS-4711"],
     ]) {
       assert.deepEqual((await scan(parcel)).references, [reference], parcel);
     }
@@ -141,6 +152,7 @@ describe("dimensioner-scan", () => {
     assert.deepEqual((await scan("]C1400A")).references, ["NO_READ"]);
     assert.deepEqual((await scan("NoRead")).references, ["NoRead"]);
     assert.deepEqual((await scan("42030301")).references, ["42030301"]);
+    assert.deepEqual((await scan("2LUS12345+45001001")).references, ["2LUS12345+45001001"]);
     assert.equal((await scan("")).error?.code, "ERR_INPUT");
     await flow.stop();
     await start({ noReads: "", dedupe: 0 });
@@ -422,6 +434,20 @@ describe("dimensioner-scan", () => {
       const { sent, references } = await scan(Buffer.from("ORDER-1"));
       assert.deepEqual(references, ["ORDER-1"]);
       assert.equal(sent[0]?.msg["payload"], "ORDER-1");
+    });
+
+    it("takes the lines of a payment for one scan, which is no parcel", async () => {
+      await start({ gap: 20 });
+      const payment =
+        "BCD\n002\n1\nSCT\n\nAlex Secret\nDE89370400440532013000\nEUR12.3\n\n\nInvoice 4711\r\n";
+      for (const payload of [payment, Buffer.from(payment)]) {
+        const { error, sent } = await scan(payload);
+        assert.deepEqual([error?.code, sent], ["ERR_INPUT", []]);
+        assert.equal(
+          error?.message,
+          "The code “BCD…” does not contain the required reference. Scan the label of the parcel.",
+        );
+      }
     });
 
     it("says that the end is missing where STX began it", async () => {

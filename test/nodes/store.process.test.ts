@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { migrations } from "../../src/database/schema.ts";
 import { SqliteDatabase } from "../../src/database/sqlite-database.ts";
+import { png } from "../media/samples.ts";
 import { type NodeRed, nodeRedMajor, startNodeRed } from "../support/node-red.ts";
 import { pem } from "../support/tls.ts";
 import { type Line, postTest, testStore } from "./store-dialog.ts";
@@ -117,6 +118,8 @@ describe("dimensioner-store in a real Node-RED", () => {
     assert.equal(await folderOf({ folder: "EVIDENCE", folderType: "env" }), "good folder");
     assert.equal(await folderOf({ folder: "${EVIDENCE}/below", folderType: "env" }), "bad fileNoFolder");
     assert.equal(await folderOf({ folder: "" }), "bad configFolder");
+    assert.equal(await folderOf({ folder: "dimensioner/packages" }), "good folder");
+    assert.deepEqual(await readdir(join(nodeRed.userDir, "dimensioner", "packages")), [], "it was made");
     assert.equal(await folderOf({ folder: "${NOT_SET}" }), "bad configInvalid");
     assert.equal(await folderOf({ folder: "NOT_SET", folderType: "env" }), "bad configInvalid");
     assert.equal(await folderOf({ folder: "payload", folderType: "msg" }), "bad configChoice");
@@ -130,6 +133,16 @@ describe("dimensioner-store in a real Node-RED", () => {
     await writeFile(file, "no certificate\n");
     assert.equal(said(await test("store", { roots: file })).at(-1), "bad timestampRoots");
     assert.equal(said(await test("store", { roots: "${NOT_SET}" })).at(-1), "bad configInvalid");
+  });
+
+  it("says whether the logo of reports can be used", async () => {
+    const logo = join(nodeRed.userDir, "logo");
+    await writeFile(logo, png);
+    const line = (await test("store", { logo })).at(-1);
+    assert.deepEqual([line?.state, line?.key, line?.values["path"]], ["good", "logo", logo]);
+    await writeFile(logo, "<svg/>");
+    assert.equal(said(await test("store", { logo })).at(-1), "bad reportLogo");
+    assert.equal(said(await test("store", { logo: "${NOT_SET}" })).at(-1), "bad configInvalid");
   });
 
   it("tests the database where the folder is of no use", async () => {

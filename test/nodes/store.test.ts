@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { tmpdir } from "node:os";
 import { isDimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { filesOf, storeOf } from "../../src/runtime/store/store-choice.ts";
-import { filesName } from "../../src/vault/files-location.ts";
+import { vaultName } from "../../src/vault/store.ts";
 import { TestFlow } from "../support/flow.ts";
 
 const operation = { operation: "archive", surface: "disk", acts: false } as const;
@@ -15,7 +15,7 @@ describe("the folder of a store", () => {
     ]);
     try {
       const RED = { nodes: { getNode: (id: string) => flow.node(id) } };
-      return filesName(filesOf(storeOf(RED as never, "store", operation), operation));
+      return vaultName(filesOf(storeOf(RED as never, "store", operation), operation));
     } catch (error) {
       assert.ok(isDimensionerError(error));
       assert.equal(error.code, "ERR_CONFIG");

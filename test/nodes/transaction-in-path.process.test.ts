@@ -46,4 +46,31 @@ describe(`dimensioner-transaction-in beside an http in node, in Node-RED ${nodeR
       assert.equal(await post(), 204, "and the webhook is served without the other node");
     }
   });
+
+  it("names it, in one line of the log for each deploy, and what the other one has got is an error", async () => {
+    const named = { ...httpIn("dimensioner/:kind", "post"), name: "Old import" };
+    const caught = { id: "catch", z: "tab", type: "catch", scope: ["webhook"], wires: [["debug"]] };
+    const debug = {
+      id: "debug",
+      z: "tab",
+      type: "debug",
+      console: "true",
+      tosidebar: false,
+      complete: "error",
+    };
+    const second = { ...webhook, id: "second", name: "Hall 2", path: "/Dimensioner/transaction/" };
+    const flow = [named, answer, caught, debug, { ...webhook, name: "Hall 1" }, second];
+    const before = nodeRed.logs.length;
+    const said = nodeRed.nextLine(/path used by Old import/);
+    const saidBySecond = nodeRed.nextLine(/:Hall 2\] path used by Hall 1/);
+    await nodeRed.deploy([tab, ...flow]);
+    assert.match(await said, /Old import \(\/dimensioner\/transaction\)$/);
+    await saidBySecond;
+    const lost = nodeRed.nextLine(/same path \(Old import\)/);
+    assert.equal(await post(), 418);
+    await lost;
+    assert.equal(nodeRed.logs.slice(before).filter((line) => line.includes("path used by")).length, 2);
+    await nodeRed.deploy([tab, webhook]);
+    assert.equal(await post(), 204);
+  });
 });

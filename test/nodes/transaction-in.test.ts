@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
+import type { Correction } from "../../src/model/shapes.ts";
 import { startSimulator } from "../../src/simulator/index.ts";
 import { withFolder } from "../media/support.ts";
 import { TestFlow, type FlowNode } from "../support/flow.ts";
@@ -136,7 +137,9 @@ describe("dimensioner-transaction-in", () => {
           await untilSent(2);
           const [first, second] = sentBy("node");
           assert.equal(first !== undefined && "corrects" in first, false);
-          assert.equal(second?.["corrects"], true);
+          const { receivedAt, ...corrected } = second?.["corrects"] as Correction;
+          assert.deepEqual(corrected, { transactionId: transaction?.guid, fields: ["weight"] });
+          assert.ok(Math.abs(Date.parse(receivedAt) - Date.now()) < 60_000, receivedAt);
           assert.equal((second?.["payload"] as Record<string, unknown>)["weight"], 2.5);
           const archived: unknown[] = [];
           for (const msg of [first, second]) {
@@ -234,6 +237,54 @@ describe("dimensioner-transaction-in", () => {
     await flow.untilStatus("second", ({ text }) => text === "received: 1");
     assert.equal(routes(), 1);
   });
+
+  for (const [how, path] of [
+    ["", "dimensioner/transaction"],
+    [" in other letter case, with slashes", "/Dimensioner/TRANSACTION/"],
+  ] as const) {
+    it(`names the node that has its path${how}, for as long as that is so, also with a store, and what it lost`, () =>
+      withFolder(async (folder) => {
+        const hall = (name: string): FlowNode => node({ name, store: "store" });
+        const second = node({ id: "second", name: "Hall 2", path, store: "store" });
+        const rest = [
+          storeNode(folder, "store"),
+          { id: "catch", z: "tab", type: "catch", scope: ["second"] },
+        ];
+        const secrets = { node: { secret }, second: { secret } };
+        const stays = (text: string): void =>
+          assert.deepEqual(flow.lastStatus("second"), { nodeId: "second", fill: "red", shape: "ring", text });
+        await start([hall("Hall 1"), second, ...rest], secrets);
+        await flow.untilStatus("node", ({ text }) => text === "listening");
+        stays("path used by Hall 1");
+        for (const id of [1, 2]) {
+          assert.equal((await post({ id })).status, 204);
+        }
+        await untilSent(2);
+        const { msg } = await flow.untilSent("catch", ({ error }) => error !== undefined);
+        const { code, message } = msg["error"] as Record<string, string>;
+        assert.equal(code, "ERR_CONFIG");
+        assert.match(message ?? "", /\/transaction did not reach this node: .* same path \(Hall 1\)/i);
+        assert.equal(sentBy("second").length, 0);
+        const count = sentBy("catch").length;
+        assert.equal((await post({ id: 3 }, { headers: { [header]: "wrong" } })).status, 401);
+        assert.equal((await fetch(`${origin}/dimensioner/transaction`)).status, 405);
+        assert.equal((await post({ id: 4 })).status, 204);
+        await untilSent(3);
+        await flow.untilSent("catch", () => sentBy("catch").length > count);
+        assert.equal(sentBy("catch").length, 3, "only of posts that it would have taken");
+        // A message that says that its transaction is handled shows nothing over it.
+        assert.equal((await flow.run("second", { transactionId: "1" })).error, undefined);
+        stays("path used by Hall 1");
+        await flow.deploy([hall("Hall 3"), second, ...rest], secrets, "nodes");
+        await flow.untilStatus("second", ({ text }) => text === "path used by Hall 3");
+        stays("path used by Hall 3");
+        await flow.deploy([second, ...rest], secrets, "nodes");
+        await flow.untilStatus("second", ({ fill, text }) => fill === "green" && text !== "");
+        assert.equal((await post({ id: 5 })).status, 204);
+        await flow.untilStatus("second", ({ text }) => text === "received: 1");
+        assert.equal(sentBy("catch").length, 3);
+      }));
+  }
 
   it("leaves no route after a hundred deploys", async () => {
     await start([node()]);

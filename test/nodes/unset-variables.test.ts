@@ -100,6 +100,21 @@ describe("a property that names an environment variable that is not set", () => 
     });
   }
 
+  it("is that in a typed input too, alone or in a text", async () => {
+    for (const text of ["DIMENSIONER_IS_NOT_SET", unset, `A-${unset}`]) {
+      const references = { customReference1: text, customReference1Type: "env" };
+      await refuses(
+        [...deployed(), { id: "node", z: "tab", type: "dimensioner-measure", ...config, ...references }],
+        {},
+      );
+      const folder = { output: "file", folder: text, folderType: "env" };
+      await refuses(
+        [...deployed(), { id: "node", z: "tab", type: "dimensioner-fetch-image", ...config, ...folder }],
+        {},
+      );
+    }
+  });
+
   for (const [type, { properties, credentials, user, as }] of Object.entries(configNodes)) {
     it(`${type}: is ERR_CONFIG of the nodes that use it, for each property and credential`, async () => {
       const using = { id: "node", z: "tab", type: user, ...config };
@@ -112,4 +127,23 @@ describe("a property that names an environment variable that is not set", () => 
       }
     });
   }
+
+  it("may be set with the first message in a typed input, and may be empty", async () => {
+    const variable = "DIMENSIONER_IS_SET_LATER";
+    const references = { customReference1: variable, customReference1Type: "env" };
+    const flow = await TestFlow.start([
+      ...deployed(),
+      { id: "node", z: "tab", type: "dimensioner-measure", ...config, ...references },
+    ]);
+    try {
+      assert.equal(flow.lastStatus("node")?.text, "check the settings");
+      for (const value of ["", "A"]) {
+        process.env[variable] = value;
+        assert.equal((await flow.run("node", { payload: "ORDER-1" })).error, undefined);
+      }
+    } finally {
+      delete process.env[variable];
+      await flow.stop();
+    }
+  });
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { runInNewContext } from "node:vm";
-import { keepMessage, readKept } from "../../src/runtime/action/kept-message.ts";
+import { keepMessage, readKept } from "../../src/runtime/action/command-journal.ts";
 
 /** What comes back of a message after a restart. */
 const kept = (msg: object): object => readKept(keepMessage({ _msgid: "1", ...msg }));

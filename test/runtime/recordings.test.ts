@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
 import { DimensionerError } from "../../src/errors/dimensioner-error.ts";
-import { type Measured, type RecordingStatus, Recordings } from "../../src/runtime/config/recordings.ts";
+import {
+  type MeasureOutcome,
+  type RecordingStatus,
+  Recordings,
+} from "../../src/runtime/config/recordings.ts";
 
 const dock = "http://192.168.1.40";
 
@@ -16,7 +20,10 @@ class Dock {
     this.recordings.started(machine, start, () => this.ended.push(String(reference)));
   }
 
-  measure(reference: string | null, result: Measured = { ok: true, errorCode: 0 }): RecordingStatus | null {
+  measure(
+    reference: string | null,
+    result: MeasureOutcome = { ok: true, errorCode: 0 },
+  ): RecordingStatus | null {
     return this.recordings.measured(dock, reference, result);
   }
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { show } from "../../src/runtime/failure.ts";
+import { show } from "../../src/runtime/messages.ts";
 import { farList } from "../support/far-list.ts";
 
 const circle: Record<string, unknown> = {};

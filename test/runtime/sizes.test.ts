@@ -9,8 +9,9 @@ const spaced = (text: string): string => text.replace(/[\u00a0\u202f]/g, " ");
 describe("sizes in statuses", () => {
   it("have the unit and the decimal mark of their reader", () => {
     const cases: readonly (readonly [number, string, string, string])[] = [
-      [0, "0 byte", "0 Byte", "0 o"],
-      [999, "999 byte", "999 Byte", "999 o"],
+      [0, "0 bytes", "0 Byte", "0 octet"],
+      [1, "1 byte", "1 Byte", "1 octet"],
+      [999, "999 bytes", "999 Byte", "999 octets"],
       [1000, "1.0 kB", "1,0 kB", "1,0 ko"],
       [13_000, "13.0 kB", "13,0 kB", "13,0 ko"],
       [99_960, "100 kB", "100 kB", "100 ko"],

@@ -4,8 +4,7 @@ import { join } from "node:path";
 import type { NodeAPI } from "node-red";
 import { DimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { problemOf } from "../../src/errors/interpolation.ts";
-import { unforeseenError } from "../../src/runtime/status/node-error.ts";
-import { lookUp, translateError } from "../../src/runtime/status/node-status.ts";
+import { lookUp, translateError, unforeseenError } from "../../src/runtime/status/node-status.ts";
 
 interface I18n {
   init(settings: { lang: string }): void;

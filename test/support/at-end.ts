@@ -1,3 +1,5 @@
+import "./seed.ts";
+
 /**
  * What test files share, such as a browser, is started by the first one that needs it, and closed when the process has run its last
  * file. A process runs many files, each in a run of Mocha's of its own, so a hook of Mocha's would close it after the first.

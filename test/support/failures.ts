@@ -47,7 +47,7 @@ function keepsThePromises(error: DimensionerError): void {
   assert.equal(String(error), `DimensionerError: ${message}`);
   assert.match(message, /^\S.*[.]$/s);
   assert.ok(message.length < 400, message);
-  assert.doesNotMatch(message + details.hint, /__\w+__|undefined|null|NaN|\[object/);
+  assert.doesNotMatch(message + details.hint, /__\w+__|\bundefined\b|\bnull\b|\bNaN\b|\[object/);
   assert.equal(typeof details.retryable, "boolean");
   if (details.outcome === "unknown" || details.outcome === "failed") {
     assert.equal(details.retryable, false);

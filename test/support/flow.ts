@@ -23,7 +23,7 @@ import scan from "../../nodes/scan/scan.ts";
 import store from "../../nodes/store/store.ts";
 import transactionIn from "../../nodes/transaction-in/transaction-in.ts";
 import videoControl from "../../nodes/video-control/video-control.ts";
-import type { NodeError } from "../../src/runtime/status/node-error.ts";
+import type { NodeError } from "../../src/runtime/status/node-status.ts";
 import { nodeRedMajor } from "./node-red.ts";
 import { rowsIn, storeDatabase } from "./rows.ts";
 

@@ -137,13 +137,14 @@ export async function startNodeRed(options: NodeRedOptions): Promise<NodeRed> {
     };
     const deploy = async (flows: readonly object[], type: DeployType = "full") => {
       const started = output.nextLine(says.started);
+      // Node-RED may end before it has answered.
+      started.catch(() => undefined);
       const answer = await adminFetch("/flows", {
         method: "POST",
         headers: { "Content-Type": "application/json", "Node-RED-Deployment-Type": type },
         body: JSON.stringify(flows),
       });
       if (!answer.ok) {
-        started.catch(() => undefined);
         throw new Error(`Node-RED did not take the flows (${answer.status}): ${await answer.text()}`);
       }
       await started;
@@ -209,7 +210,11 @@ function manifestOf(major: 4 | 5): string {
 /** The lines to wait for, as this Node-RED's own catalog has them in the language that it logs in. */
 function logTexts(major: 4 | 5, language: string): { readonly running: RegExp; readonly started: RegExp } {
   const runtime = createRequire(manifestOf(major)).resolve("@node-red/runtime/package.json");
-  const file = join(dirname(runtime), "locales", language, "runtime.json");
+  // A language that Node-RED itself does not have may be one of this package.
+  const files = [language, language.split("-")[0] ?? "", defaultLanguage].map((one) =>
+    join(dirname(runtime), "locales", one, "runtime.json"),
+  );
+  const file = files.find((one) => existsSync(one)) ?? "";
   const { server, nodes } = JSON.parse(readFileSync(file, "utf8")) as {
     server: Record<string, string>;
     nodes: { flows: Record<string, string> };

@@ -72,23 +72,25 @@ export async function serveError(...fields: readonly string[]): Promise<Postgres
   });
 }
 
-/** Sends bytes again and again as fast as they are taken, after those of the beginning. */
+/** Sends bytes again and again, as fast as they are taken or after a pause, after those of the beginning. */
 export async function serveEndless({
   login = true,
   first = Buffer.alloc(0),
   again,
+  pauseMs,
 }: {
   /** Whether it logs the client in and waits for its first statement before. */
   readonly login?: boolean;
   readonly first?: Buffer;
   readonly again: Buffer;
+  readonly pauseMs?: number;
 }): Promise<PostgresStub & { readonly sentBytes: () => number }> {
   let sentBytes = 0;
   const stub = await serve((socket) => {
     const send = (failed?: Error | null): void => {
-      if (!failed) {
+      if (!failed && !socket.destroyed) {
         sentBytes += again.length;
-        socket.write(again, send);
+        socket.write(again, pauseMs === undefined ? send : () => setTimeout(send, pauseMs));
       }
     };
     const begin = (): void => {

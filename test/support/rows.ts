@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 
 /** The rows of a store's database, read from outside while others may have it open. */
 export function rowsIn(file: string, select: string): Record<string, unknown>[] {
-  const database = new DatabaseSync(file, { readOnly: true });
+  const database = new DatabaseSync(file, { readOnly: true, timeout: 5_000 });
   try {
     // The rows themselves have no prototype, and so are not equal to an object of a test.
     return database

@@ -35,7 +35,7 @@ export class SweepEnvironment {
     this.#portHolder = parts.portHolder;
   }
 
-  /** A port on which nothing listens. An open connection starts from it, so that no other program gets it. */
+  /** A port on which nothing listens. An open connection was bound to it, so that no other connection gets it. */
   get unusedPort(): number {
     return this.#portHolder.localPort ?? 0;
   }
@@ -50,7 +50,8 @@ export class SweepEnvironment {
       webhook: await FaultProxy.start(webhook.port),
     };
     const redirectTarget = await startServer(() => undefined);
-    const portHolder = connect(webhook.port, "127.0.0.1");
+    // With its address bound. A port that the system chose while connecting may be given to a connection to this very port.
+    const portHolder = connect({ port: webhook.port, host: "127.0.0.1", localAddress: "127.0.0.1" });
     await once(portHolder, "connect");
     return new SweepEnvironment({ sim, webhook, redirectTarget, watch, portHolder, proxies });
   }

@@ -1,5 +1,4 @@
-import type { FileHandle } from "node:fs/promises";
-import { mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { type FileHandle, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import type { Disk } from "../../src/media/disk.ts";

@@ -2,18 +2,24 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Node, NodeAPI } from "node-red";
 import { type CommandFacts, CommandTable, type LeftCommand } from "../../database/command-table.ts";
-import type { Database } from "../../database/database.ts";
-import type { DatabaseLease } from "../../database/store-databases.ts";
+import type { Database, Row } from "../../database/database.ts";
+import type { StoreConnection } from "../../database/store-databases.ts";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
-import { settledWithin } from "../../time/settled-within.ts";
+import { settledWithin } from "../../time/after-limit.ts";
 import type { Store } from "../../vault/store.ts";
 import { deployed } from "../config/config-choice.ts";
 import type { Message } from "../messages.ts";
 import { translateError, translateStatus } from "../status/node-status.ts";
 import { storeOf } from "../store/store-choice.ts";
 import { CutMessages } from "./cut-messages.ts";
-import { keepMessage, readKept } from "./kept-message.ts";
-import { recordOfMeasure } from "./record-of-command.ts";
+import { isJsonLonger, parseFields, parseJson, recordLimits } from "../../model/parse-json.ts";
+import { identity } from "../../database/inbox.ts";
+import { records, withTexts } from "../../database/long-texts.ts";
+import { situationStatements } from "../../jobs/transactions.ts";
+import { referenceNames } from "../../model/local-measurement.ts";
+import { sha256Of } from "../../model/sha256.ts";
+import type { TransactionRecord } from "../../model/shapes.ts";
+import { decodeTransactionRecord } from "../../model/transaction-record.ts";
 
 /** A command waits no longer for the database: somebody waits for the parcel. */
 const noteWithinMs = 2_000;
@@ -44,7 +50,7 @@ interface Use {
 }
 
 interface Opened {
-  readonly lease: DatabaseLease;
+  readonly connection: StoreConnection;
   readonly database: Database;
   readonly table: CommandTable;
 }
@@ -212,22 +218,22 @@ export class CommandJournal {
   }
 
   #open(use: Use): Promise<Opened> {
-    use.opening ??= this.#lease(use).catch((error: unknown) => {
+    use.opening ??= this.#connect(use).catch((error: unknown) => {
       use.opening = undefined;
       throw error;
     });
     return use.opening;
   }
 
-  async #lease(use: Use): Promise<Opened> {
-    const lease = await use.store.lease();
+  async #connect(use: Use): Promise<Opened> {
+    const connection = await use.store.connect();
     if (use.closing.signal.aborted) {
-      await lease.release();
+      await connection.release();
       throw new DimensionerError("cancelledClose", { surface: "store", operation: "settings" });
     }
-    const { database, worker } = lease;
+    const { database, worker } = connection;
     const table = new CommandTable(database, { nodeType: this.#type, runId: this.#runId, worker });
-    use.opened = { lease, database, table };
+    use.opened = { connection, database, table };
     this.#removeEnded();
     return use.opened;
   }
@@ -243,7 +249,7 @@ export class CommandJournal {
       try {
         const opened = await this.#open(use);
         await this.#reportLeft(opened);
-        isDone = opened.lease.worker.isAlone;
+        isDone = opened.connection.worker.isAlone;
       } catch {
         // Whoever sends a command is told that the database fails.
       }
@@ -338,7 +344,7 @@ export class CommandJournal {
     const { opened } = use;
     if (opened !== undefined) {
       await settledWithin(this.#removing, removeWithinMs);
-      await opened.lease.release();
+      await opened.connection.release();
     }
   }
 }
@@ -377,4 +383,127 @@ export class JournaledCommand {
       void Promise.allSettled(this.#notings).then(() => this.#remove(this.#id));
     }
   }
+}
+
+/** What is kept of a message, in characters of its JSON. */
+const mostKept = 64_000;
+/** How many properties are named that are left out. */
+const mostNamed = 100;
+const limits = { depth: 64, entries: 10_000, values: 50_000 };
+
+/** The name under which a message that was kept says which of its properties could not be. */
+const leftOutName = "leftOut";
+
+/**
+ * The JSON of a message, without the properties that have none, such as Buffers and the request of an http node, and without those that
+ * are too long together. It names them.
+ */
+export function keepMessage(msg: Message): string {
+  const kept: string[] = [];
+  const leftOut: string[] = [];
+  let length = 0;
+  for (const name of Object.keys(msg)) {
+    const json = jsonOf(msg, name, mostKept - length);
+    if (json === undefined) {
+      leftOut.push(name.slice(0, 100));
+    } else {
+      length += name.length + json.length;
+      kept.push(`${JSON.stringify(name)}:${json}`);
+    }
+  }
+  if (leftOut.length > 0) {
+    kept.push(`${JSON.stringify(leftOutName)}:${JSON.stringify(leftOut.slice(0, mostNamed))}`);
+  }
+  return `{${kept.join(",")}}`;
+}
+
+/** The message that was kept as this text; empty if it is not what was written. */
+export function readKept(text: string): Partial<Record<string, unknown>> {
+  return parseFields(text, limits) ?? {};
+}
+
+/** Undefined for a property that has no JSON which says the same, or a longer one. A getter may throw. */
+function jsonOf(msg: Message, name: string, most: number): string | undefined {
+  try {
+    const value = msg[name];
+    if (isJsonLonger(value, most) || !isPlain(value, limits.depth)) {
+      return undefined;
+    }
+    const json = JSON.stringify(value);
+    return json.length <= most ? json : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether the JSON of a value is the value; a function node makes objects of another realm. */
+function isPlain(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) {
+    return typeof value === "number"
+      ? Number.isFinite(value)
+      : value === null || ["string", "boolean"].includes(typeof value);
+  }
+  const isList = Array.isArray(value);
+  const prototype: unknown = Object.getPrototypeOf(value);
+  const isOfClass = !isList && prototype !== null && Object.getPrototypeOf(prototype) !== null;
+  return !isOfClass && levels > 0 && Object.values(value).every((one) => isPlain(one, levels - 1));
+}
+
+const noFigures = {
+  length: null,
+  width: null,
+  height: null,
+  dimsUnit: null,
+  step: null,
+  weight: null,
+  weightUnit: null,
+};
+
+/** A measure whose answer was lost. */
+interface LostMeasure {
+  readonly id: string;
+  readonly sentAt: Date;
+  readonly facts: CommandFacts;
+}
+
+/**
+ * Finds the webhook's record of a successful measure whose answer was lost, by the rules by which jobs find theirs; but there are no
+ * dimensions to compare. So it is found by the unique tag, or else by its references, if it is the only transaction with them that came
+ * within an hour and no other measurement looks for one. Null if there is none, or not exactly one. Rejects with ERR_STORE.
+ */
+export async function recordOfMeasure(
+  database: Pick<Database, "transaction">,
+  { id, sentAt, facts: { references, tag } }: LostMeasure,
+): Promise<TransactionRecord | null> {
+  const local = { sentAt: sentAt.toISOString(), references, tag, ok: true, deviceUtcTime: null };
+  const search = { key: id, local: { ...local, figures: noFigures } };
+  const [, others = [], near = [], tagged = []] = await database.transaction(situationStatements(search));
+  const fits = (record: TransactionRecord): boolean => {
+    const given = referenceNames.filter((name) => (record[name] ?? "") !== "");
+    return tag === null
+      ? given.length > 0 && given.every((name) => record[name] === references[name])
+      : given.some((name) => record[name] === tag);
+  };
+  const fitting: TransactionRecord[] = [];
+  for await (const row of withTexts(database, records, tag === null ? near : tagged)) {
+    const record = recordIn(row);
+    if (record?.ok === true && fits(record)) {
+      fitting.push(record);
+    }
+  }
+  const [first = null] = fitting;
+  const isOne = new Set(fitting.map((record) => identityOf(record))).size === 1;
+  return isOne && (tag !== null || others.length === 0) ? first : null;
+}
+
+/** The cloud may post one record in both versions of its IDs. */
+function identityOf({ legacyId, transactionId }: TransactionRecord): string {
+  return identity(legacyId ?? transactionId);
+}
+
+function recordIn(row: Row): TransactionRecord | null {
+  const text = String(row["record"]);
+  return sha256Of(text) === row["record_sha256"]
+    ? decodeTransactionRecord(parseJson(text, recordLimits))
+    : null;
 }

@@ -1,7 +1,6 @@
 import type { Node, NodeAPI } from "node-red";
 import { deployed } from "../config/config-choice.ts";
-import { show } from "../failure.ts";
-import type { Message } from "../messages.ts";
+import { show, type Message } from "../messages.ts";
 import { translateStatus } from "../status/node-status.ts";
 import { sizeOfMessage } from "./message.ts";
 
@@ -43,6 +42,26 @@ interface KeptMessage extends Cut {
   isLogged: boolean;
 }
 
+/** A message that a node is processing. */
+interface AtWork {
+  readonly node: FormerNode;
+  readonly msg: Message;
+  /** In which it ends if the process does. */
+  readonly error: () => Error;
+}
+
+/** The jobs that a stop of the flows has interrupted in one node. */
+interface OpenJobs {
+  readonly RED: NodeAPI;
+  readonly node: FormerNode;
+  count: number;
+  /** Of the first of them. */
+  readonly references: string[];
+}
+
+/** How many references of open jobs the log names. */
+const mostNamed = 10;
+
 /** What Node-RED hands to an `onReceive` hook. */
 interface ReceiveEvent {
   readonly msg: object;
@@ -63,9 +82,20 @@ export class CutMessages {
   readonly #present = new Map<string, Present>();
   #kept: KeptMessage[] = [];
   #keptBytes = 0;
+  /** By the id of the node. */
+  readonly #openJobs = new Map<string, OpenJobs>();
   readonly #onStart = new Set<() => void>();
   /** Between a stop and the start that follows it, `starting`; `stopped` if none is announced. */
   #flows: "running" | "starting" | "stopped" = "starting";
+
+  readonly #atWork = new Set<AtWork>();
+
+  /** An error of another node that nobody catches ends the process, and closes no node before. */
+  readonly #logAtWork = (): void =>
+    this.#atWork.forEach(({ node, msg, error }) => node.error(`${error().message} (${nameOf(msg)})`));
+
+  /** A signal in the middle of a deploy ends the process without another word from Node-RED. */
+  readonly #logAll = (): void => this.#kept.forEach((cut) => log(cut));
 
   private constructor({ events }: NodeAPI) {
     events.on("flows:stopping", () => {
@@ -73,6 +103,7 @@ export class CutMessages {
     });
     events.on("flows:started", () => {
       this.#flows = "running";
+      this.#reportJobs();
       this.#report();
       const waiting = [...this.#onStart];
       this.#onStart.clear();
@@ -81,7 +112,7 @@ export class CutMessages {
     events.on("runtime-event", (event: unknown) => {
       if (isLastingStop(event)) {
         this.#flows = "stopped";
-        this.#kept.forEach((cut) => log(cut));
+        this.#logAll();
       }
     });
   }
@@ -110,6 +141,20 @@ export class CutMessages {
     this.#onStart.add(act);
   }
 
+  /** To be called when a node begins with a message, which the log has if the process ends before. Returns a function to be called at its end. */
+  begin(one: AtWork): () => void {
+    if (this.#atWork.size === 0) {
+      process.on("exit", this.#logAtWork);
+    }
+    this.#atWork.add(one);
+    return () => {
+      this.#atWork.delete(one);
+      if (this.#atWork.size === 0) {
+        process.off("exit", this.#logAtWork);
+      }
+    };
+  }
+
   /** Ends a message of a node that is closed in an error: `end` tells Node-RED of it. */
   end(cut: Cut & { readonly node: Node }, end: () => void): void {
     const heard = tell(cut, end, (catchNode) => passesOn(cut.RED, catchNode));
@@ -125,6 +170,29 @@ export class CutMessages {
     this.#keep(cut, false);
   }
 
+  /** To be called for a message of a closed node whose job goes on: the next node with its id resumes it. If there is none, the log says so. */
+  leave(RED: NodeAPI, node: Node, msg: Message): void {
+    const open = this.#openJobs.get(node.id) ?? { RED, node, count: 0, references: [] };
+    this.#openJobs.set(node.id, open);
+    open.count += 1;
+    if (open.references.length < mostNamed) {
+      open.references.push(nameOf(msg));
+    }
+    if (this.#flows === "running") {
+      this.#reportJobs();
+    }
+  }
+
+  #reportJobs(): void {
+    for (const [id, { RED, node, count, references }] of this.#openJobs) {
+      if (this.#present.get(id)?.RED !== RED) {
+        const value = count > references.length ? [...references, "…"] : references;
+        node.warn(translateStatus(RED, "jobNodeGone", { count, value: value.join(", ") }));
+      }
+    }
+    this.#openJobs.clear();
+  }
+
   #keep(cut: Cut, isLogged: boolean): void {
     const kept = { ...cut, bytes: sizeOfMessage(cut.msg), isLogged };
     const isFull = this.#kept.length > 0 && this.#keptBytes + kept.bytes > mostBytes;
@@ -133,6 +201,10 @@ export class CutMessages {
       cut.node.warn(translateStatus(cut.RED, "cutNotKept"));
       cut.onTold?.();
       return;
+    }
+    if (this.#kept.length === 0) {
+      // Only while something waits: a listener would keep all that a runtime has had.
+      process.once("exit", this.#logAll);
     }
     this.#kept.push(kept);
     this.#keptBytes += kept.bytes;
@@ -145,6 +217,7 @@ export class CutMessages {
   }
 
   #report(): void {
+    process.off("exit", this.#logAll);
     const kept = this.#kept;
     this.#kept = [];
     this.#keptBytes = 0;
@@ -198,10 +271,14 @@ export function raiseError(node: Node, error: Error, msg: Message): void {
 function log(cut: KeptMessage, level: "error" | "warn" = "error"): void {
   if (!cut.isLogged) {
     cut.isLogged = true;
-    const { _msgid, transactionReference = null } = cut.msg;
-    const which = transactionReference === null ? `_msgid ${_msgid}` : show(transactionReference);
-    cut.node[level](`${cut.error.message} (${which})`);
+    cut.node[level](`${cut.error.message} (${nameOf(cut.msg)})`);
   }
+}
+
+/** What tells people a message from others. */
+function nameOf({ _msgid, transactionReference, transactionId }: Message): string {
+  const name = transactionReference ?? transactionId ?? null;
+  return name === null ? `_msgid ${_msgid}` : show(name);
 }
 
 /** Whether the flow of a node has a Catch node at all; from inside a subflow, errors can go to any. */

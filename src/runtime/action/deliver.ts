@@ -3,20 +3,21 @@ import type { CommandOptions } from "../../http/transport.ts";
 import { explainFailure } from "../../model/measure-result.ts";
 import type { Measurement, References } from "../../model/measurement.ts";
 import type { MeasureResult } from "../../model/shapes.ts";
-import type { Target } from "../config/config-choice.ts";
+import type { OwnMoment } from "../../time/clocks.ts";
+import type { ChosenNode } from "../config/config-choice.ts";
 import type { Ownership, RecordingStatus } from "../config/recordings.ts";
 import type { Message, Outputs } from "../messages.ts";
 import { type NodeStatus, formatFigures, longestText, ofParcel } from "../status/node-status.ts";
 import type { Job } from "./serve.ts";
 
-interface Measured {
+interface SentMeasure {
   readonly measurement: Measurement;
   /** The reference of the parcel, whether or not it was sent to the device. */
   readonly reference: string | undefined;
   /** All references that were sent. */
   readonly sent: References;
-  /** When they were sent, by this computer's clock. */
-  readonly sentAt: Date;
+  /** When they were sent. */
+  readonly sentAt: OwnMoment;
   /** The unique id among them. */
   readonly tag: string | null;
   readonly failures: "catch" | "output";
@@ -25,10 +26,30 @@ interface Measured {
 /** Puts a measurement on the message, whether it succeeded or not. */
 export function deliverMeasurement(
   job: Job,
-  { id, name, operation: { operation, surface }, deviceKey, deviceReference, recordings, instrument }: Target,
-  { measurement: { result, rawResponse }, reference, sent, sentAt, tag, failures }: Measured,
+  {
+    id,
+    name,
+    operation: { operation, surface },
+    deviceKey,
+    deviceReference,
+    recordings,
+    instrument,
+  }: ChosenNode,
+  { measurement: { result, rawResponse }, reference, sent, sentAt, tag, failures }: SentMeasure,
 ): Outputs {
   const { msg, status, device = name } = job;
+  // What is of an earlier measurement of this message.
+  delete msg["billable"];
+  delete msg["measurement"];
+  if (tag !== null) {
+    // It is this measurement's, and no later one's.
+    delete msg["tag"];
+  }
+  if (isSettled(msg["video"])) {
+    delete msg["video"];
+  }
+  const recording = recordings.measured(deviceKey, reference ?? null, result);
+  tellRecording(msg, recording, result.ok ? "unknown" : "waiting");
   result.device = device;
   result.deviceSerialNumber = instrument.serialNumber;
   result.deviceCertificate = instrument.certificate;
@@ -43,18 +64,13 @@ export function deliverMeasurement(
     surface,
     deviceReference: deviceReference ?? null,
     ...instrument,
-    sentAt: sentAt.toISOString(),
+    sentAt: sentAt.at.toISOString(),
+    sentSteady: sentAt.steady,
     references: allReferences(sent),
     tag,
+    // Where a flow passes on only what it needs of a message, a package without the parcel's video does not call itself complete.
+    ...(result.ok && isCommand(msg["video"]) ? { video: { ...msg["video"] } } : {}),
   };
-  // What is of an earlier measurement of this message.
-  delete msg["billable"];
-  delete msg["measurement"];
-  if (isSettled(msg["video"])) {
-    delete msg["video"];
-  }
-  const recording = recordings.measured(deviceKey, reference ?? null, result);
-  tellRecording(msg, recording, result.ok ? "unknown" : "waiting");
   if (result.ok) {
     showFigures(status, result, reference);
     return failures === "output" ? [msg, null] : [msg];
@@ -97,8 +113,12 @@ export function tellRecording(msg: Message, recording: RecordingStatus | null, o
   }
 }
 
+function isCommand(video: unknown): video is { readonly action: unknown } {
+  return typeof video === "object" && video !== null && "action" in video;
+}
+
 function isStart(video: unknown): video is object {
-  return typeof video === "object" && video !== null && "action" in video && video.action === "start";
+  return isCommand(video) && video.action === "start";
 }
 
 function isSettled(video: unknown): boolean {
@@ -110,7 +130,7 @@ const videoDone = { start: "started", stop: "stopped", cancel: "cancelled" } as 
 /** Puts the result of a video command on the message. */
 export function deliverVideo(
   { msg, status }: Job,
-  { recordings, deviceKey, id, name, deviceReference }: Target,
+  { recordings, deviceKey, id, name, deviceReference }: ChosenNode,
   action: keyof typeof videoDone,
   reference: string | null,
 ): Outputs {
@@ -155,7 +175,7 @@ function nameParcel(msg: Message, reference: string | null): void {
 
 /** What is sent to the device, for the store and for the status. */
 interface Sending {
-  readonly target: Target;
+  readonly target: ChosenNode;
   /** In the API's words. */
   readonly operation: string;
   readonly references: References;

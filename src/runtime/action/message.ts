@@ -1,8 +1,8 @@
+import { types } from "node:util";
 import type { Node, NodeAPI } from "node-red";
 import { phrase } from "../../errors/interpolation.ts";
 import { isContainer } from "../../model/containers.ts";
-import { type Operation, errorBeforeSending } from "../failure.ts";
-import type { Message } from "../messages.ts";
+import { type Operation, errorBeforeSending, type Message } from "../messages.ts";
 
 /** What a message for one of several items has in place of the common payload, and beside it. */
 type Item = object & { readonly payload: unknown };
@@ -73,8 +73,9 @@ export function hasSeveralWires(node: Node): boolean {
   return Array.isArray(wires) && wires.some((output) => Array.isArray(output) && output.length > 1);
 }
 
-function childrenOf(container: object): Iterator<unknown, undefined> {
-  return container instanceof Map || container instanceof Set
+/** What is in a list, an object, a Map or a Set, which a Function node has made in a realm of its own. */
+export function childrenOf(container: object): Iterator<unknown, undefined> {
+  return types.isMap(container) || types.isSet(container)
     ? container.values()
     : Object.values(container)[Symbol.iterator]();
 }
@@ -158,7 +159,7 @@ function sizeOf(value: unknown): number {
   if (typeof value === "string") {
     return value.length;
   }
-  return value instanceof Uint8Array ? value.byteLength : 0;
+  return ArrayBuffer.isView(value) || types.isAnyArrayBuffer(value) ? value.byteLength : 0;
 }
 
 /**

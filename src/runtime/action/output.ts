@@ -7,8 +7,7 @@ import { saveToFile } from "../../media/save-to-file.ts";
 import type { Download } from "../../model/download.ts";
 import { outputProperties } from "../../properties/common-properties.ts";
 import { folderTypes } from "../../properties/property-table.ts";
-import { type Operation, errorBeforeSending } from "../failure.ts";
-import type { Outputs } from "../messages.ts";
+import { type Operation, errorBeforeSending, type Outputs } from "../messages.ts";
 import type { NodeStatus } from "../status/node-status.ts";
 import type { Job } from "./serve.ts";
 import { ValueReader, readSetting } from "./values.ts";
@@ -97,7 +96,7 @@ export async function deliverMedium(
   return [msg];
 }
 
-/** `recognized` is on the message only where nobody knows the format; it may be there of an earlier medium. */
+/** `recognized` is on the message only of what is no medium as far as its bytes show; it may be there of an earlier medium. */
 function sayRecognized(msg: Job["msg"], { recognized }: { readonly recognized?: false }): void {
   if (recognized === false) {
     msg["recognized"] = false;

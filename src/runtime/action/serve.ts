@@ -1,12 +1,18 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Node, NodeAPI } from "node-red";
 import { DimensionerError, type Surface, isDimensionerError } from "../../errors/dimensioner-error.ts";
 import { isKnown } from "../../properties/migrations.ts";
 import { openOrExplain } from "../config/config-choice.ts";
 import { SettingsReader } from "../config/settings.ts";
-import { type Operation, errorBeforeSending } from "../failure.ts";
-import type { InTurn, Message, Outputs } from "../messages.ts";
-import { NodeError, unforeseenError } from "../status/node-error.ts";
-import { NodeStatus, type StatusKey, failedKeyOf, translateError } from "../status/node-status.ts";
+import { type Operation, errorBeforeSending, type InTurn, type Message, type Outputs } from "../messages.ts";
+import {
+  NodeStatus,
+  type StatusKey,
+  failedKeyOf,
+  translateError,
+  NodeError,
+  unforeseenError,
+} from "../status/node-status.ts";
 import type { CommandJournal, JournaledCommand } from "./command-journal.ts";
 import { CutMessages, raiseError } from "./cut-messages.ts";
 import { MessageMemory, hasSeveralWires, refuseTooDeep, writableMessage, writeBack } from "./message.ts";
@@ -51,6 +57,8 @@ interface Served<TSettings> {
   readonly wasAccepted?: (msg: Message) => boolean;
   /** The commands of all nodes of the type; only of one that acts. */
   readonly journal?: CommandJournal;
+  /** The status of the node, where something other than messages is shown in it too. */
+  readonly status?: NodeStatus;
   /** Called at a reset, for nodes in which something other than messages waits. */
   readonly onReset?: () => void;
 }
@@ -70,19 +78,19 @@ export function serve<TSettings>(
   work: Work<TSettings>,
 ): void {
   const { operation, acts, config, properties, settings, onReset, most = mostAtWork } = served;
-  const status = new NodeStatus(RED, node);
+  const { status = new NodeStatus(RED, node) } = served;
   // Node-RED keeps the status of a node over a deploy, which may have corrected what the status complains about.
   node.status({});
   const closing = new AbortController();
   const running = new Set<Promise<void>>();
   let resetting = new AbortController();
-  /** The errors of messages that the next start sends out. */
+  /** The errors of messages that the next start sends out, if the node is there then. */
   const comingBack = new WeakSet<Error>();
 
   const cutMessages = CutMessages.of(RED);
   const leaveJournal = served.journal?.enter(node);
   if (leaveJournal !== undefined) {
-    node.on("close", (done: () => void) => void Promise.all(running).then(leaveJournal).finally(done));
+    node.on("close", (done: () => void) => void allEnded(running).then(leaveJournal).finally(done));
   }
   // What a Catch node could not get from the node before is reported by this one.
   node.on(
@@ -100,7 +108,16 @@ export function serve<TSettings>(
     reader.refuseUnset(credentialsOf(node));
     return { settings: settings(reader) };
   });
-  const problem = isNewer ? "configNewer" : "problem" in read ? "failed.ERR_CONFIG" : config.problem();
+  const readsVariables = Object.values(properties).includes("env");
+  /** Throws ERR_CONFIG for a typed input: its variable is read with each message, and may be set until then. */
+  const refuseUnset = (): void => {
+    if (readsVariables) {
+      const isSet = (name: string): boolean => RED.util.getSetting(node, name) !== undefined;
+      new SettingsReader("node", call).refuseUnset(properties, isSet);
+    }
+  };
+  const isWrong = "problem" in read || "problem" in openOrExplain(() => ({ unset: refuseUnset() }));
+  const problem = isNewer ? "configNewer" : isWrong ? "failed.ERR_CONFIG" : config.problem();
   if (problem !== undefined) {
     status.say("failed", problem);
   }
@@ -116,11 +133,17 @@ export function serve<TSettings>(
     }
   };
 
+  const cancelled = (sentence: "cancelledClose" | "cancelledEnd"): DimensionerError =>
+    new DimensionerError(sentence, {
+      operation,
+      outcome: acts ? "unknown" : null,
+      surface: config.surface(),
+    });
+
   /** Throws ERR_CANCELLED if the node was closed: nothing is sent then. */
   const refuseClosed = (): void => {
     if (closing.signal.aborted) {
-      const outcome = acts ? "unknown" : null;
-      throw new DimensionerError("cancelledClose", { operation, outcome, surface: config.surface() });
+      throw cancelled("cancelledClose");
     }
   };
 
@@ -143,6 +166,7 @@ export function serve<TSettings>(
       if ("problem" in read) {
         throw errorBeforeSending(call, read.problem.sentence, read.problem.values);
       }
+      refuseUnset();
       const result = await work(job, read.settings);
       for await (const outputs of "turns" in result ? result.turns : [result]) {
         refuseClosed();
@@ -226,19 +250,34 @@ export function serve<TSettings>(
           done(error);
         } finally {
           command?.settle();
+          if (error !== undefined && comingBack.has(error)) {
+            cutMessages.leave(RED, node, msg);
+          }
         }
       }
     };
     const ended = run(msg, (outputs) => send(outputs as Message[]), finish, command);
     running.add(ended);
-    void ended.then(() => running.delete(ended));
+    const error = (): Error => translateError(RED, cancelled(acts ? "cancelledEnd" : "cancelledClose"));
+    // What was accepted before goes on after the next start.
+    const leave = served.wasAccepted === undefined ? cutMessages.begin({ node, msg, error }) : undefined;
+    void ended.then(() => running.delete(ended)).then(leave);
   });
 
   node.on("close", (done: () => void) => {
     closing.abort("close");
     status.close();
-    void Promise.all(running).then(() => done());
+    void allEnded(running).then(() => done());
   });
+}
+
+/**
+ * Resolves when all messages of a node that is closed have ended, with those that were on their way to it. Node-RED hands these over in
+ * the next turn of the event loop, and forgets them without a word if the node has done with its close by then.
+ */
+async function allEnded(running: ReadonlySet<Promise<void>>): Promise<void> {
+  await nextTurn();
+  await Promise.all(running);
 }
 
 /** Those of the node's type, in which Node-RED has replaced the variables that are set. */

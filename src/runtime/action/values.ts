@@ -1,13 +1,19 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
-import type { DimensionerError } from "../../errors/dimensioner-error.ts";
-import { type FieldName, field, phrase, verbatim } from "../../errors/interpolation.ts";
+import { DimensionerError } from "../../errors/dimensioner-error.ts";
+import { type FieldName, type Problem, field, phrase, verbatim } from "../../errors/interpolation.ts";
 import type { SentenceKey } from "../../errors/sentences.ts";
 import type { References } from "../../model/measurement.ts";
-import { decodeText } from "../../scan/read-code.ts";
+import { bytesOf, decodeText } from "../../scan/read-code.ts";
 import { afterLimit } from "../../time/after-limit.ts";
 import { isKnown, migrate } from "../../properties/migrations.ts";
-import { type Operation, errorBeforeSending, show } from "../failure.ts";
-import { type Message, expressionProblem, readMessageProperty } from "../messages.ts";
+import {
+  type Operation,
+  errorBeforeSending,
+  show,
+  type Message,
+  expressionProblem,
+  readMessageProperty,
+} from "../messages.ts";
 
 /** A value and its type: the pair `x` + `xType` of a node's properties. */
 export interface TypedValue {
@@ -32,7 +38,7 @@ export class ValueReader {
 
   /** Reads a value as text; undefined if it is missing, an object or "". */
   optional(given: TypedValue): string | undefined | Promise<string | undefined> {
-    return this.read(given, asText);
+    return this.read(given, (value) => asText(this.#exact(field(given.field), value)));
   }
 
   /**
@@ -66,6 +72,20 @@ export class ValueReader {
     return text;
   }
 
+  /** Reads a reference. Throws ERR_INPUT for a number that is rounded. */
+  reference(name: Problem, value: unknown): string | undefined {
+    return asReference(this.#exact(name, value));
+  }
+
+  /** A number that is rounded would be the reference or the ID of something else. */
+  #exact(name: Problem, value: unknown): unknown {
+    if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
+      const values = { field: name, value: show(value), problem: phrase("numberInexact") };
+      throw errorBeforeSending(this.#operation, "inputValue", values);
+    }
+    return value;
+  }
+
   async #evaluate<T>(name: FieldName, value: string, type: string, as: (value: unknown) => T): Promise<T> {
     let found: unknown;
     try {
@@ -81,6 +101,9 @@ export class ValueReader {
   }
 
   #badExpression(name: FieldName, error: unknown): DimensionerError {
+    if (error instanceof DimensionerError) {
+      return error;
+    }
     return errorBeforeSending(this.#operation, "inputExpression", {
       field: field(name),
       problem: expressionProblem(error),
@@ -102,11 +125,13 @@ export type ReferenceProperties = Readonly<Record<ReferenceName | `${ReferenceNa
 
 export async function readReferences(values: ValueReader, given: ReferenceProperties): Promise<References> {
   const references: Partial<Record<ReferenceName, string>> = {};
-  for (const field of referenceNames) {
-    const read = values.read({ field, value: given[field], type: given[`${field}Type`] }, asReference);
+  for (const name of referenceNames) {
+    const read = values.read({ field: name, value: given[name], type: given[`${name}Type`] }, (value) =>
+      values.reference(field(name), value),
+    );
     const text = read instanceof Promise ? await read : read;
     if (text !== undefined) {
-      references[field] = text;
+      references[name] = text;
     }
   }
   return references;
@@ -125,7 +150,10 @@ export async function readParcel(
   if (references.transactionReference !== undefined || !isFromScan(given)) {
     return references;
   }
-  const transactionReference = scanOf(msg["control"]) === undefined ? scanOf(msg.payload) : undefined;
+  const isControl = scanOf(msg["control"]) !== undefined;
+  const transactionReference = isControl
+    ? undefined
+    : values.reference(verbatim("msg.payload"), typeof msg.payload === "boolean" ? undefined : msg.payload);
   return transactionReference === undefined ? references : { ...references, transactionReference };
 }
 
@@ -157,7 +185,8 @@ const notOfText = /[\0-\x03\x05-\x08\x0b\x0c\x0e-\x1b]/;
 
 /** Reads a reference as people mean it; undefined if it is missing, empty, an object, or a Buffer of something other than text. */
 export function asReference(value: unknown): string | undefined {
-  const text = value instanceof Uint8Array ? decodeText(value) : asText(value);
+  const bytes = bytesOf(value);
+  const text = bytes === undefined ? asText(value) : decodeText(bytes);
   if (text === undefined) {
     return undefined;
   }
@@ -170,9 +199,7 @@ export function asReference(value: unknown): string | undefined {
     end--;
   }
   const reference = text.slice(start, end);
-  return reference === "" || (value instanceof Uint8Array && notOfText.test(reference))
-    ? undefined
-    : reference;
+  return reference === "" || (bytes !== undefined && notOfText.test(reference)) ? undefined : reference;
 }
 
 export function asText(value: unknown): string | undefined {

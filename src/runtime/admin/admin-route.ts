@@ -1,3 +1,4 @@
+import { type PeerClock, isWorthSaying } from "../../time/clocks.ts";
 import type { Node, NodeAPI } from "node-red";
 import * as v from "valibot";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
@@ -162,4 +163,27 @@ export async function orLate<T>(work: Promise<T>, signal: AbortSignal): Promise<
   } finally {
     signal.removeEventListener("abort", stop);
   }
+}
+
+/** A warning if the clocks of a peer, as it has told it, and of this computer are apart; otherwise nothing. */
+export function clockLines(host: string, clock: PeerClock): readonly TestLine[] {
+  const aheadMs = clock.aheadMs();
+  if (!isWorthSaying(aheadMs)) {
+    return [];
+  }
+  return [
+    line("warning", aheadMs > 0 ? "clockAhead" : "clockBehind", {
+      host,
+      time: durationText(Math.abs(aheadMs)),
+    }),
+  ];
+}
+
+/** In the two largest units, by the symbols that are the same in most languages: `1 h 5 min`. */
+function durationText(ms: number): string {
+  const minutes = Math.round(ms / 60_000);
+  const [days, hours, rest] = [Math.floor(minutes / 1_440), Math.floor(minutes / 60) % 24, minutes % 60];
+  const parts =
+    days > 0 ? [`${days} d`, `${hours} h`] : hours > 0 ? [`${hours} h`, `${rest} min`] : [`${rest} min`];
+  return parts.filter((part, index) => index === 0 || !part.startsWith("0 ")).join(" ");
 }

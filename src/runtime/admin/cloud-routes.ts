@@ -8,6 +8,7 @@ import { registrationCodeProblem } from "../../rules/names.ts";
 import { SettingsReader, chooseProxy, readTls, environmentName } from "../config/settings.ts";
 import {
   type TestLine,
+  clockLines,
   answerWith,
   fieldFlag,
   fieldNumber,
@@ -60,7 +61,8 @@ export function serveCloudRoutes(RED: NodeAPI, timeout: NumberProperty): void {
     }
     const client = new CloudClient(options);
     try {
-      return [await testCloud(client, signal)];
+      const tested = await testCloud(client, signal);
+      return [tested, ...clockLines(client.peer.host, client.clock)];
     } finally {
       await client.close();
     }
@@ -82,7 +84,8 @@ export function serveCloudRoutes(RED: NodeAPI, timeout: NumberProperty): void {
       return {
         devices: devices
           .filter(({ registrationCode }) => registrationCodeProblem(registrationCode ?? "") === null)
-          .map(({ name, registrationCode, lastHeartbeatUtc }) => ({
+          .map(({ id, name, registrationCode, lastHeartbeatUtc }) => ({
+            id,
             name: (name ?? "").slice(0, longestName),
             registrationCode,
             lastHeartbeatUtc,

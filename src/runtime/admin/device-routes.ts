@@ -13,6 +13,7 @@ import { checkEcho } from "../config/health.ts";
 import { SettingsReader } from "../config/settings.ts";
 import {
   type TestLine,
+  clockLines,
   fieldNumber,
   fieldText,
   line,
@@ -58,7 +59,7 @@ export function serveDeviceTest(RED: NodeAPI, table: TestedProperties): void {
       until: performance.now() + Math.min(timeoutMs, longestTestMs),
       signal,
     };
-    return [await testDevice(test)];
+    return await testDevice(test);
   });
 }
 
@@ -79,24 +80,25 @@ const tellingSentences: ReadonlySet<SentenceKey> = new Set([
   "responseXml",
 ]);
 
-async function testDevice(test: Test): Promise<TestLine> {
+async function testDevice(test: Test): Promise<readonly TestLine[]> {
   const { generation } = test;
   if (generation === "gateway") {
-    return openConnection(test);
+    return [await openConnection(test)];
   }
   const chosen = await ping(test);
   if (chosen.isDevice) {
-    return answerOf("good", generation === "newer" ? "isNewer" : "isEarlier", chosen);
+    const answer = answerOf("good", generation === "newer" ? "isNewer" : "isEarlier", chosen);
+    return [answer, ...chosen.clock];
   }
   // Distinguishes a device that is set to the wrong generation from another kind of server.
   const other = await ping({ ...test, generation: generation === "newer" ? "earlier" : "newer" });
   if (other.isDevice) {
-    return answerOf("bad", generation === "newer" ? "butEarlier" : "butNewer", other);
+    return [answerOf("bad", generation === "newer" ? "butEarlier" : "butNewer", other)];
   }
   if (chosen.error !== undefined && tellingSentences.has(chosen.error.sentence)) {
     throw chosen.error;
   }
-  return answerOf("bad", "noDevice", chosen);
+  return [answerOf("bad", "noDevice", chosen)];
 }
 
 function answerOf(state: TestLine["state"], key: string, { host, ms }: Ping): TestLine {
@@ -108,6 +110,8 @@ interface Ping {
   readonly ms: number;
   /** Whether a device of this generation responded. */
   readonly isDevice: boolean;
+  /** What is to be known of the device's clock. */
+  readonly clock: readonly TestLine[];
   /** The error of another response. */
   readonly error?: DimensionerError;
 }
@@ -118,10 +122,11 @@ async function ping(test: Test): Promise<Ping> {
   const since = performance.now();
   try {
     await checkEcho(client, test.signal);
-    return { host, ms: Math.max(1, Math.round(performance.now() - since)), isDevice: true };
+    const ms = Math.max(1, Math.round(performance.now() - since));
+    return { host, ms, isDevice: true, clock: clockLines(host, client.clock) };
   } catch (error) {
     if (isDimensionerError(error) && ["ERR_NOT_FOUND", "ERR_BAD_RESPONSE"].includes(error.code)) {
-      return { host, ms: 0, isDevice: false, error };
+      return { host, ms: 0, isDevice: false, clock: [], error };
     }
     throw error;
   } finally {

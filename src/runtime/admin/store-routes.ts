@@ -1,13 +1,13 @@
 import type { NodeAPI } from "node-red";
 import * as v from "valibot";
 import { hashPassword } from "../../access/logins.ts";
-import type { DatabaseLocation } from "../../database/database-location.ts";
+import type { DatabaseLocation } from "../../database/database.ts";
 import type { StoreDatabases } from "../../database/store-databases.ts";
+import { readLogo } from "../../evidence/report/heading.ts";
 import { fileError } from "../../media/disk.ts";
 import { longestPasswordLength, shortestPasswordLength } from "../../rules/logins.ts";
-import { filesName } from "../../vault/files-location.ts";
-import { Store } from "../../vault/store.ts";
-import { readRoots } from "../../vault/timestamp-folder.ts";
+import { Store, vaultName } from "../../vault/store.ts";
+import { readRoots } from "../../vault/timestamp/timestamp-folder.ts";
 import { deployed } from "../config/config-choice.ts";
 import { workFolderOf } from "../store/store-choice.ts";
 import { SettingsReader, environmentName } from "../config/settings.ts";
@@ -22,8 +22,16 @@ import {
   serveConnectionTest,
   untouched,
 } from "./admin-route.ts";
-import { testBucket, testDatabase, testFolder } from "./store-test.ts";
-import { type StoreValues, bucketOf, databaseOf, folderOf, storeValues } from "./store-values.ts";
+import {
+  testBucket,
+  testDatabase,
+  testFolder,
+  type StoreValues,
+  bucketOf,
+  databaseOf,
+  folderOf,
+  storeValues,
+} from "./store-test.ts";
 
 const deployedStore = v.object({
   type: v.literal("dimensioner-store"),
@@ -33,7 +41,7 @@ const deployedStore = v.object({
 /** A share that takes longer to answer cannot be used for packages either. */
 const longestTestMs = 10_000;
 
-/** The route of Test connection: it tests the folder or the bucket of packages, the database, and the file of root certificates. */
+/** The route of Test connection: it tests the folder or the bucket of packages, the database, and the files of root certificates and of the logo. */
 export function serveStoreTest(RED: NodeAPI, databases: StoreDatabases): void {
   serveConnectionTest(RED, "dimensioner-store", async (request, left) => {
     const given = readBody(storeValues, request);
@@ -42,6 +50,7 @@ export function serveStoreTest(RED: NodeAPI, databases: StoreDatabases): void {
       given.files === "folder" ? testFolderOf(RED, given, signal) : testBucketOf(RED, given, signal),
       testDatabaseOf(RED, given, databases, signal),
       testRoots(RED, given, signal),
+      testLogo(RED, given, signal),
     ];
     const lines = tests.map((test) => test.catch((error: unknown) => [lineOfError(error)]));
     return (await Promise.all(lines)).flat();
@@ -53,16 +62,16 @@ export function serveStoreFile(RED: NodeAPI): void {
   const allowed = RED.auth.needsPermission("dimensioner-store.write");
   const route = answerWith(async (request) => {
     const given = readBody(storeValues, request);
-    const files =
+    const vault =
       given.files === "folder"
         ? folderOf(RED, given)
         : bucketOf(RED, given, { accessKeyId: "", secretAccessKey: "" });
-    if ("problem" in files) {
-      throw files.problem;
+    if ("problem" in vault) {
+      throw vault.problem;
     }
     const location = databaseOf(RED, given);
-    const { storeFileOf } = await import("../../vault/files/store-file.ts");
-    return { file: storeFileOf(files, location) };
+    const { storeFileOf } = await import("../../vault/store-file.ts");
+    return { file: storeFileOf(vault, location) };
   });
   RED.httpAdmin.post("/dimensioner-store/file", allowed, route);
 }
@@ -123,11 +132,22 @@ async function testRoots(
   signal: AbortSignal,
 ): Promise<readonly TestLine[]> {
   const path = readEnvironment(RED, given, new SettingsReader("store"))("roots", given.roots);
-  const roots = await orLate(readRoots(path), signal);
-  if (roots === "late") {
+  const roots = await unlessHung(readRoots(path), path, signal);
+  return roots.length === 0 ? [] : [line("good", "roots", { count: roots.length })];
+}
+
+async function testLogo(RED: NodeAPI, given: StoreValues, signal: AbortSignal): Promise<readonly TestLine[]> {
+  const path = readEnvironment(RED, given, new SettingsReader("store"))("logo", given.logo);
+  const logo = await unlessHung(readLogo(path), path, signal);
+  return logo === null ? [] : [line("good", "logo", { path })];
+}
+
+async function unlessHung<T>(reading: Promise<T>, path: string, signal: AbortSignal): Promise<T> {
+  const read = await orLate(reading, signal);
+  if (read === "late") {
     throw fileError("fileHung", path, { operation: "test", surface: "disk", host: "store" });
   }
-  return roots.length === 0 ? [] : [line("good", "roots", { count: roots.length })];
+  return read;
 }
 
 async function testBucketOf(
@@ -154,9 +174,9 @@ function readSecret(
     return resolved("secretAccessKey", typed);
   }
   const node = v.safeParse(deployedStore, RED.nodes.getNode(id));
-  const files = node.success ? node.output.access.store.files : undefined;
-  return files !== undefined && "kind" in files && files.kind === "s3"
-    ? (files.credentials?.secretAccessKey ?? "")
+  const vault = node.success ? node.output.access.store.vault : undefined;
+  return vault !== undefined && "kind" in vault && vault.kind === "s3"
+    ? (vault.credentials?.secretAccessKey ?? "")
     : "";
 }
 
@@ -168,7 +188,7 @@ async function testFolderOf(
   const read = folderOf(RED, given);
   return "problem" in read
     ? [lineOfError(read.problem)]
-    : await testFolder({ path: filesName(read), workFolder: workFolderOf(RED, given.id) }, signal);
+    : await testFolder({ path: vaultName(read), workFolder: workFolderOf(RED, given.id) }, signal);
 }
 
 const requestSchema = v.object({

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import type * as fsPromises from "node:fs/promises";
 import { readdir, rm, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { type DatabaseLocation, databaseName } from "../../database/database-location.ts";
+import { type DatabaseLocation, databaseName } from "../../database/database.ts";
 import type { PostgresAddress } from "../../database/postgres-address.ts";
 import { type PostgresRights, readRights } from "../../database/postgres-connection.ts";
 import { PostgresDatabase } from "../../database/postgres-database.ts";
@@ -17,13 +17,34 @@ import { checkRoot, placeFile, syncFolder } from "../../media/place-file.ts";
 import { sha256Of } from "../../model/sha256.ts";
 import { isOpenHttp } from "../../rules/addresses.ts";
 import { stateFolderName, workFolderName, writeDurably } from "../../vault/archive-disk.ts";
-import type { BucketLocation, FolderLocation } from "../../vault/files-location.ts";
-import { appendText } from "../../vault/files/appended-lines.ts";
+import type { BucketLocation, FolderLocation } from "../../vault/store.ts";
+import { appendText } from "../../vault/plain-files.ts";
 import { hashFile } from "../../vault/packages/package-files.ts";
-import { isElsewhere } from "../../vault/place/open-packages.ts";
+import { isElsewhere } from "../../vault/open-packages.ts";
 import { type Objects, probeBucket, probeRetention } from "../../vault/s3/bucket.ts";
-import { type TestLine, line, lineOfError, orLate } from "./admin-route.ts";
-import { unfinishedLines } from "./store-values.ts";
+import {
+  type TestLine,
+  line,
+  lineOfError,
+  orLate,
+  fieldFlag,
+  fieldNumber,
+  fieldText,
+  neighbour,
+  readEnvironment,
+} from "./admin-route.ts";
+import type { NodeAPI } from "node-red";
+import * as v from "valibot";
+import { poolSize, port, retainDays } from "../../properties/store-numbers.ts";
+import { SettingsReader } from "../config/settings.ts";
+import {
+  type BucketKeys,
+  databaseFile,
+  readBucket,
+  readLocation,
+  readPackagesFolder,
+  workFolderOf,
+} from "../store/store-choice.ts";
 
 type TestedDisk = typeof fsPromises;
 
@@ -376,23 +397,23 @@ export async function testBucket(
 
 async function linesOf(location: BucketLocation, signal: AbortSignal): Promise<readonly TestLine[]> {
   const { address, credentials, retainDays } = location;
-  const { openBucketFiles } = await import("../../vault/files/open-files.ts");
-  const files = await openBucketFiles(location, { signal, firstPauseMs: shortPauseMs });
+  const { openBucketVault } = await import("../../vault/open-vault.ts");
+  const vault = await openBucketVault(location, { signal, firstPauseMs: shortPauseMs });
   try {
     const prefix = address.prefix === "" ? "" : `${address.prefix}/`;
-    const { isConditional, hasLock } = await probeBucket(files.bucket, `${prefix}.dimensioner-archive/`);
+    const { isConditional, hasLock } = await probeBucket(vault.bucket, `${prefix}.dimensioner-archive/`);
     return [
       line("good", "bucket", { path: address.name, host: address.origin }),
       ...(credentials === null ? [line("good", "bucketEnvironment")] : []),
       line("good", isConditional ? "bucketConditional" : "bucketUnconditional"),
       lineOfLock(hasLock, retainDays),
       ...(hasLock !== false && retainDays > 0
-        ? await linesOfRetention(files.bucket, `${prefix}.dimensioner-archive/`)
+        ? await linesOfRetention(vault.bucket, `${prefix}.dimensioner-archive/`)
         : []),
       ...(isOpenHttp(address.origin) ? [line("warning", "bucketOpen")] : []),
     ];
   } finally {
-    await files.close();
+    await vault.close();
   }
 }
 
@@ -413,4 +434,90 @@ function lineOfLock(hasLock: boolean | null, retainDays: number): TestLine {
     return line("good", hasLock ? "bucketLock" : "bucketLockNone");
   }
   return hasLock ? line("good", "bucketLocked", { count: retainDays }) : line("bad", "bucketLockMissing");
+}
+
+/** What the dialog of a store contains, saved or not. */
+export const storeValues = v.object({
+  id: fieldText,
+  z: fieldText,
+  files: v.picklist(["folder", "s3"]),
+  folder: fieldText,
+  folderType: fieldText,
+  bucket: fieldText,
+  prefix: fieldText,
+  endpoint: fieldText,
+  region: fieldText,
+  accessKeyId: fieldText,
+  secretAccessKey: fieldText,
+  pathStyle: fieldFlag,
+  retainDays: fieldNumber,
+  roots: fieldText,
+  /** Not from a dialog that was opened before an update. */
+  logo: v.optional(fieldText, ""),
+  database: v.picklist(["embedded", "postgres"]),
+  host: fieldText,
+  port: fieldNumber,
+  databaseName: fieldText,
+  user: fieldText,
+  password: fieldText,
+  tls: fieldText,
+  poolSize: fieldNumber,
+});
+
+export type StoreValues = v.InferOutput<typeof storeValues>;
+
+/** The folder that the dialog names. Throws ERR_CONFIG. */
+export function folderOf(RED: NodeAPI, given: StoreValues): ReturnType<typeof readPackagesFolder> {
+  const { folderType } = given;
+  const resolved = readEnvironment(RED, given, new SettingsReader("store"));
+  const folder = folderType === "str" ? resolved("folder", given.folder) : given.folder;
+  return readPackagesFolder(RED, neighbour(RED, given), { folder, folderType });
+}
+
+/** The bucket that the dialog names. Throws ERR_CONFIG. */
+export function bucketOf(RED: NodeAPI, given: StoreValues, keys: BucketKeys): BucketLocation {
+  const reader = new SettingsReader("store");
+  const resolved = readEnvironment(RED, given, reader);
+  const settings = {
+    bucket: resolved("bucket", given.bucket),
+    prefix: resolved("prefix", given.prefix),
+    endpoint: resolved("endpoint", given.endpoint),
+    region: resolved("region", given.region),
+    pathStyle: reader.flag("pathStyle", true, resolved("pathStyle", String(given.pathStyle))),
+    retainDays: reader.number("retainDays", retainDays, resolved("retainDays", String(given.retainDays))),
+  };
+  return readBucket(settings, keys, { workFolder: workFolderOf(RED, given.id), reader });
+}
+
+/** The database that the dialog names. The password is left out of it. Throws ERR_CONFIG. */
+export function databaseOf(RED: NodeAPI, given: StoreValues): DatabaseLocation {
+  const reader = new SettingsReader("store");
+  const { id, database } = given;
+  if (database === "embedded") {
+    return { kind: "file", file: databaseFile(RED, id) };
+  }
+  const resolved = readEnvironment(RED, given, reader);
+  const settings = {
+    database,
+    host: resolved("host", given.host),
+    port: reader.number("port", port, resolved("port", String(given.port))),
+    databaseName: resolved("databaseName", given.databaseName),
+    user: resolved("user", given.user),
+    password: "",
+    tls: given.tls,
+    poolSize: reader.number("poolSize", poolSize, resolved("poolSize", String(given.poolSize))),
+  };
+  return readLocation(RED, id, settings, reader);
+}
+
+/** What the nodes of a store have left unfinished in its database. */
+function unfinishedLines({ openJobs, oldestJobAt, unhandledRecords }: StoreSummary): readonly TestLine[] {
+  return [
+    oldestJobAt === null
+      ? line("good", "jobsNone")
+      : line("good", "jobs", { count: openJobs, time: { time: oldestJobAt } }),
+    unhandledRecords === 0
+      ? line("good", "recordsNone")
+      : line("good", "records", { count: unhandledRecords }),
+  ];
 }

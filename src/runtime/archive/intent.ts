@@ -5,9 +5,15 @@ import { readExpected } from "../../cloud/expected-media.ts";
 import { type Phrase, field, phrase, verbatim } from "../../errors/interpolation.ts";
 import { encodePart } from "../../http/call.ts";
 import type { GivenMedium } from "../../jobs/intake.ts";
-import { type Fields, fieldsOf } from "../../model/containers.ts";
+import { type Fields, fieldsOf, isContainer } from "../../model/containers.ts";
 import type { Instrument } from "../../model/instrument.ts";
-import { type LocalMeasurement, readLocalMeasurement } from "../../model/local-measurement.ts";
+import {
+  type LocalMeasurement,
+  customReferenceNames,
+  isTag,
+  readLocalMeasurement,
+  referenceNames,
+} from "../../model/local-measurement.ts";
 import { decodeMeasureResult } from "../../model/measure-result.ts";
 import { isJsonLonger, parseFields, recordLimits } from "../../model/parse-json.ts";
 import type { FlagProperty, NumberProperty } from "../../properties/property-table.ts";
@@ -23,12 +29,12 @@ import {
   recordingSchema,
   scannedSchema,
 } from "../../vault/packages/intent.ts";
+import { bytesOf } from "../../scan/read-code.ts";
 import { packageFolder } from "../../vault/packages/layout.ts";
-import { refuseTooDeep } from "../action/message.ts";
-import { type ValueReader, readSetting } from "../action/values.ts";
+import { childrenOf, refuseTooDeep } from "../action/message.ts";
+import { type ValueReader, asReference, readSetting } from "../action/values.ts";
 import { SettingsReader, checkNamedProperty, readNamedProperty } from "../config/settings.ts";
-import { type Operation, errorBeforeSending, show } from "../failure.ts";
-import type { Message } from "../messages.ts";
+import { type Operation, errorBeforeSending, show, type Message } from "../messages.ts";
 
 /** The properties of an archive node that define its jobs. */
 export interface IntentProperties {
@@ -75,6 +81,8 @@ export interface IntentReader {
     readonly hasImages: boolean;
     readonly takesReferences: boolean;
   };
+  /** The name of a device behind the cloud, by its ID there or by its registration code; null if nobody knows it. Never rejects. */
+  readonly nameOf: (cloudId: string) => Promise<string | null>;
 }
 
 /** Such a list has at most 1,000 entries, and real ones fewer than ten. The manifest repeats those that are missing. */
@@ -93,7 +101,15 @@ export async function readIntent(reader: IntentReader): Promise<Intent> {
   }
   const images = readImages(properties.images, settings);
   const mayHaveVideo = settings.flag("deviceVideo", table.deviceVideo.default, properties.deviceVideo);
-  const { references, device, local: measured, filmed, recordedBy, ...facts } = readMeasured(reader);
+  const {
+    references,
+    device: named,
+    deviceReference,
+    local: measured,
+    filmed,
+    recordedBy,
+    ...facts
+  } = readMeasured(reader);
   const kept = mayHaveVideo ? filmed : null;
   const local = measured === null ? kept : { ...measured, videoAt: kept?.videoAt ?? null };
   const transactionId = await readTransactionId(reader, local !== null);
@@ -117,6 +133,9 @@ export async function readIntent(reader: IntentReader): Promise<Intent> {
   }
   const measuredBy = local === null ? null : { ...local, images: hasImages && !isOnlyFilmed ? images : [] };
   const cloudFrom = { field: "cloudFrom", name: properties.cloudFrom.trim() } as const;
+  const isUnnamed = named === null && deviceReference !== null && local === null;
+  const device =
+    local?.name ?? named ?? (isUnnamed ? await reader.nameOf(deviceReference) : null) ?? deviceReference;
   const cloudName = cloudFrom.name === "" ? undefined : readNamedProperty(RED, msg, cloudFrom, operation);
   // A webhook's record is found by its references. A recording without a measurement has no such record, and some devices
   // take no references: without a transaction ID, the cloud is not asked then.
@@ -124,6 +143,7 @@ export async function readIntent(reader: IntentReader): Promise<Intent> {
   return {
     transactionId,
     origin: hasNoTransaction ? null : origin,
+    ...(hasNoTransaction && origin !== null ? { hasNoTransaction } : {}),
     measuredBy,
     recordedBy: isOnlyFilmed ? null : recordedBy,
     media,
@@ -137,11 +157,12 @@ export async function readIntent(reader: IntentReader): Promise<Intent> {
       date: new Date().toISOString().slice(0, 10),
       reference: references.transactionReference,
       transactionId: transactionId ?? local?.imageIdentifier ?? "no-transaction",
-      device: local?.name ?? device,
+      device,
     }),
     references,
-    device: local?.name ?? device,
+    device,
     ...facts,
+    ...(hasNoTransaction || origin === null ? readLostRecording(msg) : {}),
     keep: readKept(reader, properties.keep),
     cloudName: typeof cloudName === "string" ? cloudName : null,
     sequence,
@@ -199,7 +220,9 @@ function readImages(list: string, settings: SettingsReader): Picture[] {
 }
 
 /** Serializes the measurement on the message. Throws ERR_INPUT if that is not possible, or if the message says too much about it. */
-function readMeasured({ msg, operation }: IntentReader): MessageFacts {
+function readMeasured({ msg, values, operation }: IntentReader): MessageFacts {
+  // A rounded number would be the reference of something else.
+  parcelReferences.forEach((name) => values.reference(verbatim(`msg.${name}`), msg[name]));
   const refuse = (problem: Phrase) =>
     errorBeforeSending(operation, "inputValue", { field: verbatim("msg.payload"), value: "…", problem });
   refuseLongMeasurement(msg, operation);
@@ -250,7 +273,13 @@ function isLocalResult({ payload, imageIdentifier }: ArchiveInput): boolean {
 /** What a message contains about the measurement that its media belong to. */
 export interface MessageFacts {
   readonly references: GivenReferences;
+  readonly tag?: Intent["tag"] & string;
+  /** The name of the device, and by what the cloud knows it. */
   readonly device: string | null;
+  readonly deviceReference: string | null;
+  readonly operator: string | null;
+  readonly work: string | null;
+  readonly note: string | null;
   readonly instrument: Instrument;
   readonly local: LocalFacts | null;
   /** The device that keeps the video of this parcel's recording after a stop. */
@@ -273,6 +302,8 @@ export interface MessageFacts {
 /** The deployed device on the local network that measured, and its result. */
 export type LocalFacts = Omit<MeasuredBy, "images">;
 
+const parcelReferences = [...referenceNames, "barcodeReference"] as const;
+
 /** On one message. */
 const mostMedia = 10_000;
 const localSurfaces: readonly unknown[] = ["newer-device", "earlier-device"];
@@ -288,21 +319,37 @@ export function readFacts(msg: ArchiveInput): MessageFacts {
   const fields = carried ?? (raw === null ? null : parseFields(raw, recordLimits)) ?? {};
   const read = (name: InputProperty): string | null => textOf(msg[name]) ?? textOf(fields[name]);
   const legalForTrade = fields["legalForTrade"] ?? fields["dimensionsLegalForTrade"];
+  const by = fieldsOf(msg.measuredBy);
+  const deviceReference =
+    read("deviceReference") ?? textOf(by?.["deviceReference"]) ?? read("deviceClientId");
+  const given = read("device");
+  const camera = deviceReference === null ? read("cameraSerialId") : null;
+  const refer = (name: keyof GivenReferences): string | null => referenceOf(msg[name]) ?? read(name);
+  const references = {
+    transactionReference: refer("transactionReference"),
+    customReference1: refer("customReference1"),
+    customReference2: refer("customReference2"),
+    customReference3: refer("customReference3"),
+    barcodeReference: refer("barcodeReference"),
+  };
+  // The sender of a record may have tags of its own: only what this flow says is its tag is no reference of the parcel.
+  const tag = textOf(by?.["tag"]) ?? textOf(msg.tag);
+  const tagged = customReferenceNames.find((name) => references[name] === tag);
   return {
-    references: {
-      transactionReference: read("transactionReference"),
-      customReference1: read("customReference1"),
-      customReference2: read("customReference2"),
-      customReference3: read("customReference3"),
-      barcodeReference: read("barcodeReference"),
-    },
-    device: read("device") ?? read("deviceReference") ?? read("deviceClientId") ?? read("cameraSerialId"),
-    instrument: readInstrument(fieldsOf(msg.measuredBy), fields),
+    references,
+    ...(tag !== null && isTag(tag) && tagged !== undefined ? { tag: tagged } : {}),
+    // What had no name when it was measured has its code in place of it.
+    device: given === deviceReference ? camera : given,
+    deviceReference,
+    operator: textOf(textOf(msg.operator)?.trim()),
+    work: textOf(textOf(msg.work)?.trim()),
+    note: textOf(textOf(msg.note)?.trim()),
+    instrument: readInstrument(by, fields),
     local: readLocal(msg, fields),
     filmed: readFilmed(msg),
     sought: readLocalMeasurement(msg.measuredBy, carried ?? decodeAnswer(msg, fields)),
     recording: readRecording(msg),
-    recordedBy: fieldsOf(msg.measuredBy) === null ? null : readRecordedBy(msg),
+    recordedBy: by === null ? null : readRecordedBy(msg),
     deviceLocalTime: textOf(fields["dateTimeLocal"]),
     deviceUtcTime: textOf(fields["dateTimeUtc"]),
     legalForTrade: typeof legalForTrade === "boolean" ? legalForTrade : null,
@@ -359,7 +406,7 @@ function readFilmed(msg: ArchiveInput): LocalFacts | null {
 }
 
 /** Reads whose recording a stop has ended. */
-function readRecordedBy(msg: ArchiveInput): RecordedBy | null {
+function readRecordedBy(msg: Pick<ArchiveInput, "video">): RecordedBy | null {
   const video = fieldsOf(msg.video);
   const device = fieldsOf(video?.["device"]);
   const id = textOf(device?.["id"]);
@@ -380,14 +427,40 @@ function decodeAnswer(msg: ArchiveInput, answer: Fields): unknown {
  * Reads the recording from the message. If the message has a start that nobody has followed, it is unknown whose the
  * recording is; after a cancel there is none.
  */
-function readRecording(msg: ArchiveInput): Intent["recording"] {
+function readRecording(msg: Pick<ArchiveInput, "video">): Intent["recording"] {
   const video = fieldsOf(msg.video);
   if (video === null || video["action"] === "cancel") {
     return null;
   }
-  const { transactionReference, at, recording = "unknown", by = null } = video;
+  const { action, transactionReference, at, recording = "unknown", by = null } = video;
   const read = v.safeParse(recordingSchema, { transactionReference, at, recording, by });
-  return read.success ? read.output : null;
+  if (read.success) {
+    return read.output;
+  }
+  // A flow has changed it, but a package must not forget that a video was started.
+  return action === "start"
+    ? {
+        transactionReference: textOf(transactionReference),
+        at: textOf(at) ?? "",
+        recording: "unknown",
+        by: null,
+      }
+    : null;
+}
+
+/**
+ * The recording of this parcel as its measurement knew it, of a message that says nothing of it any more. A flow may have removed
+ * msg.video on purpose: so nobody is asked for a video because of it, but a package that no cloud is asked for does not call itself
+ * complete.
+ */
+function readLostRecording({
+  video,
+  measuredBy,
+}: ArchiveInput): Partial<Pick<Intent, "recording" | "recordedBy">> {
+  const known = { video: fieldsOf(measuredBy)?.["video"] };
+  const recording = fieldsOf(video) === null ? readRecording(known) : null;
+  const isOwn = recording?.recording === "own" || recording?.recording === "unknown";
+  return isOwn ? { recording, recordedBy: readRecordedBy(known) } : {};
 }
 
 /**
@@ -398,15 +471,18 @@ export function readMedia(msg: ArchiveInput, operation: Operation): GivenMedium[
   const payload: unknown = msg.payload;
   // What the list has, however many holes are between: one of a few bytes can have a length of 4 billion.
   const there: readonly unknown[] = Array.isArray(payload) ? Object.values(payload) : [payload];
-  if (!there.some((one) => one instanceof Uint8Array || mediumOf(one, msg, false) !== null)) {
-    return [];
-  }
   const refuse = (value: string) =>
     errorBeforeSending(operation, "inputValue", {
       field: verbatim("msg.payload"),
       value,
       problem: phrase("notMedium"),
     });
+  if (there.every((one) => mediumOf(one, msg, false) === undefined)) {
+    if (measurementOf(payload) === null && hasMediaInside(payload)) {
+      throw refuse(show(payload));
+    }
+    return [];
+  }
   if (Array.isArray(payload) && payload.length > mostMedia) {
     throw refuse(`[…] (${payload.length})`);
   }
@@ -414,11 +490,34 @@ export function readMedia(msg: ArchiveInput, operation: Operation): GivenMedium[
   const given: readonly unknown[] = Array.isArray(payload) ? Array.from<unknown>(payload) : [payload];
   return given.map((one) => {
     const medium = mediumOf(one, msg, given.length === 1);
-    if (medium === null) {
+    if (!medium) {
       throw refuse(show(one));
     }
     return medium;
   });
+}
+
+/** Whether media are somewhere in a value, as in an object of a Join node or a list of lists: they would be left out without a word. */
+function hasMediaInside(payload: unknown): boolean {
+  // A set goes on with what is added while it is walked.
+  const containers = new Set(isContainer(payload) ? [payload] : []);
+  try {
+    for (const container of containers) {
+      const children = childrenOf(container);
+      for (let child = children.next(); child.done !== true; child = children.next()) {
+        const { value } = child;
+        if (mediumOf(value, {}, false) !== undefined) {
+          return true;
+        }
+        if (isContainer(value)) {
+          containers.add(value);
+        }
+      }
+    }
+  } catch {
+    // What cannot be read is none.
+  }
+  return false;
 }
 
 /**
@@ -430,23 +529,31 @@ export function withOwnBytes(medium: GivenMedium): GivenMedium {
   return content instanceof Uint8Array ? { ...medium, content: new Uint8Array(content) } : medium;
 }
 
-function mediumOf(given: unknown, msg: ArchiveInput, isOnly: boolean): GivenMedium | null {
+/** What is a medium only once it is decoded. */
+const mediumInText = /^data:(?:image|video)\//i;
+
+/** Null for what looks like a medium, but is none as it is; undefined for what does not look like one. */
+function mediumOf(given: unknown, msg: ArchiveInput, isOnly: boolean): GivenMedium | null | undefined {
   const ofMessage = {
     contentType: isOnly ? textOf(msg.contentType) : null,
     contentId: isOnly ? textOf(msg.contentId) : null,
     description: isOnly ? textOf(msg.description) : null,
     filename: isOnly ? textOf(msg.filename) : null,
   };
-  if (given instanceof Uint8Array) {
-    return given.length === 0 ? null : { content: given, ...ofMessage };
+  const content = bytesOf(given);
+  if (content !== undefined) {
+    return content.length === 0 ? null : { content, ...ofMessage };
+  }
+  if (typeof given === "string" && mediumInText.test(given)) {
+    return null;
   }
   const fields = fieldsOf(given);
   if (fields === null) {
-    return null;
+    return undefined;
   }
   const { path, bytes, sha256 } = fields;
   if (typeof path !== "string" || typeof bytes !== "number" || typeof sha256 !== "string") {
-    return null;
+    return undefined;
   }
   const contentType = textOf(fields["contentType"]) ?? ofMessage.contentType;
   return {
@@ -469,6 +576,11 @@ export function measurementOf(value: unknown): Fields | null {
   return isMeasurement ? fields : null;
 }
 
+/** What can be a reference of the parcel, by the rule for all nodes; a flag is none. */
+function referenceOf(value: unknown): string | null {
+  return typeof value === "boolean" ? null : (asReference(value) ?? null);
+}
+
 function textOf(value: unknown): string | null {
   if (typeof value === "number" && Number.isFinite(value)) {
     return String(value);
@@ -488,7 +600,11 @@ export const inputProperties = [
   "customReference2",
   "customReference3",
   "barcodeReference",
+  "tag",
   "device",
+  "operator",
+  "work",
+  "note",
   "deviceReference",
   "deviceClientId",
   "cameraSerialId",
@@ -588,7 +704,9 @@ function valueAt(msg: object, path: Path): unknown {
 }
 
 function readKey(from: unknown, key: string | number): unknown {
-  return isContainer(from) || typeof from === "string" ? Reflect.get(Object(from), key) : undefined;
+  return (typeof from === "object" && from !== null) || typeof from === "string"
+    ? Reflect.get(Object(from), key)
+    : undefined;
 }
 
 /** Whether the second path leads to what the first one leads to, or into it. */
@@ -611,7 +729,7 @@ export function putAt(target: object, [key, ...rest]: Path, value: unknown): boo
   }
   const inside: unknown = Object.hasOwn(target, key) ? Reflect.get(target, key) : null;
   if (inside !== null && inside !== undefined) {
-    return isContainer(inside) && putAt(inside, rest, value);
+    return typeof inside === "object" && putAt(inside, rest, value);
   }
   const made = {};
   return putAt(made, rest, value) && Reflect.set(target, key, made);
@@ -620,10 +738,6 @@ export function putAt(target: object, [key, ...rest]: Path, value: unknown): boo
 /** Whether a list has it; its length is none. */
 function isElement(list: readonly unknown[], key: string | number): boolean {
   return key !== "length" && Object.hasOwn(list, key);
-}
-
-function isContainer(value: unknown): value is object {
-  return typeof value === "object" && value !== null;
 }
 
 /** In characters: a device's response has at most 5 MB, and is somewhat longer as measurement.json. */

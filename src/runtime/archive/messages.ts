@@ -1,10 +1,11 @@
 /** The messages of an archive node: each becomes a job or joins one, waits for it, and goes out as the job ends. */
-import type { NodeAPI } from "node-red";
+import type { Node, NodeAPI } from "node-red";
 import type { CloudClient } from "../../cloud/client.ts";
 import { readExpected } from "../../cloud/expected-media.ts";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { field, phrase } from "../../errors/interpolation.ts";
 import type { DeviceSource, MediaSource } from "../../jobs/collect.ts";
+import { lacksUnaskedVideo } from "../../jobs/completeness.ts";
 import { type OpenJob, positionOf } from "../../jobs/job-rows.ts";
 import { type RunningJob, asideOf } from "../../jobs/job.ts";
 import type { Submission } from "../../jobs/runner.ts";
@@ -12,9 +13,8 @@ import type { Archived } from "../../jobs/seal.ts";
 import { Semaphore } from "../../jobs/semaphore.ts";
 import type { ArchivedPackage, MediaItem } from "../../model/shapes.ts";
 import { diskFacts } from "../../vault/archive-disk.ts";
-import { archivedFiles } from "../../vault/packages/archived-files.ts";
-import type { Intent, IntentFacts } from "../../vault/packages/intent.ts";
-import { messageOf } from "../../vault/packages/message-of-intent.ts";
+import { archivedFiles } from "../../vault/packages/manifest.ts";
+import { type Intent, type IntentFacts, messageOf } from "../../vault/packages/intent.ts";
 import type { Job } from "../action/serve.ts";
 import type { ValueReader } from "../action/values.ts";
 import { type ConfigChoice, deployed, deviceChoice } from "../config/config-choice.ts";
@@ -141,9 +141,9 @@ export class ArchiveMessages {
     if (submission.isOfSequence) {
       delete msg["parts"];
     }
-    const done = payload.files.length === 0 ? "archivedWithoutMedia" : "archived";
-    const key = archived.wasThere ? "alreadyArchived" : done;
-    job.status.show("done", () => this.#options.status.say(key, { size: { bytes: payload.bytes } }));
+    const key = archived.wasThere ? "alreadyArchived" : archivedKeyOf(archived, payload);
+    const style = payload.complete ? "done" : "incomplete";
+    job.status.show(style, () => this.#options.status.say(key, { size: { bytes: payload.bytes } }));
     return [msg, null];
   }
 }
@@ -186,6 +186,7 @@ function describePackage(
     manifest: addressOf(`${location}/manifest.json`),
     transactionId,
     transactionReference: references.transactionReference,
+    measurement: manifest.measured ?? null,
     files,
     bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
     complete,
@@ -193,6 +194,15 @@ function describePackage(
     supplements: supplements === null ? null : addressOf(supplements.path),
     link: linkTo(job),
   };
+}
+
+/** What the status says of a new package. */
+function archivedKeyOf({ manifest, packages }: Archived, { complete, files }: ArchivedPackage) {
+  if (!complete) {
+    const { manifest: last } = packages.at(-1) ?? { manifest };
+    return lacksUnaskedVideo(last) ? "archivedWithoutVideo" : "archivedIncomplete";
+  }
+  return files.length === 0 ? "archivedWithoutMedia" : "archived";
 }
 
 /**
@@ -269,6 +279,35 @@ export function isDeployed(RED: NodeAPI, id: string): boolean {
     return places.has(part) && (place === undefined || !disabledTabs.has(place));
   };
   return isEnabled(id) || (id.includes("-") && id.split("-").every(isEnabled));
+}
+
+/** How people know the nodes of a type that may be gone: by their names, and by their IDs where they have none. */
+export class NodeNames {
+  readonly #RED: NodeAPI;
+  /** Of those that this process has had. */
+  readonly #had = new Map<string, string>();
+
+  constructor(RED: NodeAPI) {
+    this.#RED = RED;
+  }
+
+  had(node: Pick<Node, "id" | "name">): void {
+    this.#had.set(node.id, nameIn(node));
+  }
+
+  nameOf(id: string): string {
+    let name = this.#had.get(id) ?? "";
+    // One that is disabled is defined nevertheless.
+    this.#RED.nodes.eachNode((definition) => {
+      name = definition.id === id ? nameIn(definition) : name;
+    });
+    return name === "" ? id : name;
+  }
+}
+
+/** A flow that nobody has made in the editor may give a node no name at all. */
+function nameIn({ name }: { readonly name?: unknown }): string {
+  return typeof name === "string" ? name.trim() : "";
 }
 
 // A message that archive has called retryable is sent again: without what it was archived from, its package would be

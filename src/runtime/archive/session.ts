@@ -6,12 +6,13 @@ import { isRetryableJob, type RunningJob } from "../../jobs/job.ts";
 import { JobRunner, type RunnerOptions, type Submission } from "../../jobs/runner.ts";
 import type { IntentTexts } from "../../vault/packages/intent.ts";
 import type { OpenJob } from "../../jobs/job-rows.ts";
-import { settledWithin } from "../../time/settled-within.ts";
+import { settledWithin } from "../../time/after-limit.ts";
 import type { Store } from "../../vault/store.ts";
 import { leaseSeconds } from "../../database/worker-lease.ts";
+import { packageModule } from "../../package/package-files.ts";
 
 interface Session {
-  readonly lease: ArchiveUse;
+  readonly use: ArchiveUse;
   readonly runner: JobRunner;
 }
 
@@ -140,7 +141,7 @@ export class ArchiveSession {
       // An archive that could not be opened need not be closed.
       const session = await opening.catch(() => undefined);
       await session?.runner.close();
-      await session?.lease.release();
+      await session?.use.release();
     };
     const closed = settledWithin(close(), closeTimeoutMs);
     if (await settledWithin(opening, openTimeoutMs)) {
@@ -189,25 +190,25 @@ export class ArchiveSession {
   async #begin(): Promise<Session> {
     const { concurrency, store, onFindings, onResumeError } = this.#options;
     const most = concurrency();
-    const lease = await this.#archives.open(store());
-    const runner = new JobRunner(lease.archive, { ...this.#options, concurrency: most });
+    const use = await this.#archives.open(store());
+    const runner = new JobRunner(use.archive, { ...this.#options, concurrency: most });
     this.#runner = runner;
-    onFindings(lease.findings);
-    void lease.later?.then((findings) => this.#closing.signal.aborted || onFindings(findings));
+    onFindings(use.findings);
+    void use.later?.then((findings) => this.#closing.signal.aborted || onFindings(findings));
     if (!this.#closing.signal.aborted) {
       this.#resumeAll(runner, most, 0).catch(onResumeError);
-      if (lease.archive.mayBeAway) {
-        void this.#untilThere({ lease, runner });
+      if (use.archive.mayBeAway) {
+        void this.#untilThere({ use, runner });
       }
-      if (!lease.archive.isAlone) {
-        void this.#takeOver({ lease, runner }, most);
+      if (!use.archive.isAlone) {
+        void this.#takeOver({ use, runner }, most);
       }
     }
-    return { lease, runner };
+    return { use, runner };
   }
 
   /** Waits until packages can be delivered, and then tells the jobs that wait for it. */
-  async #untilThere({ lease: { archive }, runner }: Session): Promise<void> {
+  async #untilThere({ use: { archive }, runner }: Session): Promise<void> {
     const { onAway } = this.#options;
     const { signal } = this.#closing;
     let wasAway = false;
@@ -232,16 +233,16 @@ export class ArchiveSession {
   }
 
   /** Takes over the jobs of other workers that have stopped, until the node closes. */
-  async #takeOver({ lease: { archive }, runner }: Session, concurrency: number): Promise<void> {
+  async #takeOver({ use: { archive }, runner }: Session, concurrency: number): Promise<void> {
     const { node, isMine, onFindings } = this.#options;
     const { signal } = this.#closing;
     for (let pauseMs = 0; !signal.aborted;) {
       await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => undefined);
       try {
-        const { damagedJobs, mayHaveMore } = await archive.takeOver({ node, isMine });
+        const { damagedJobs, elsewhere, mayHaveMore } = await archive.takeOver({ node, isMine });
         const unknownMedia = archive.takeUnknownMedia();
-        if (damagedJobs.length > 0 || unknownMedia !== null) {
-          onFindings({ movedAside: [], damagedJobs, unknownMedia });
+        if (damagedJobs.length > 0 || elsewhere.length > 0 || unknownMedia !== null) {
+          onFindings({ movedAside: [], damagedJobs, unknownMedia, elsewhere });
         }
         await this.#resumeAll(runner, concurrency, this.#drops);
         pauseMs = mayHaveMore ? 0 : takeOverEveryMs;
@@ -251,4 +252,15 @@ export class ArchiveSession {
       }
     }
   }
+}
+
+/**
+ * Sets the environment variable DIMENSIONER_VERIFY to the command `dimensioner verify` of this installation with the
+ * databases of its stores, so that an exec node can run it with a folder of packages. What the administrator has set is left as
+ * it is.
+ */
+export function setVerifyCommand(environment: NodeJS.ProcessEnv, databaseFolder: string): void {
+  const script = packageModule("src/cli/dimensioner");
+  environment["DIMENSIONER_VERIFY"] ??=
+    `"${process.execPath}" "${script}" verify --database "${databaseFolder}"`;
 }

@@ -21,10 +21,14 @@ export const archiveTexts = {
   downloading: "__count__ open, __done__ of __total__",
   downloadingUnknown: "__count__ open, __done__",
   waiting: "__count__ open, awaiting media",
+  waitingForRecord: "__count__ open, awaiting record",
+  settling: "__count__ open, complete in __s__ s",
   trouble: "__cause__ (__count__)",
   undelivered: "__count__ not delivered: __cause__",
   archived: "archived __size__",
   archivedWithoutMedia: "archived",
+  archivedWithoutVideo: "archived without the video",
+  archivedIncomplete: "archived, not complete",
   alreadyArchived: "already archived",
   fileFull: "disk full",
   fileDenied: "no permission",
@@ -53,6 +57,7 @@ export const archiveTexts = {
 type ArchiveText = keyof typeof archiveTexts;
 
 const everyMs = 250;
+const tickMs = 1_000;
 
 /** Shows how many jobs are open and how they are, at most four times a second however many there are. */
 export class ArchiveStatus {
@@ -60,6 +65,7 @@ export class ArchiveStatus {
   readonly #jobs: () => Iterable<RunningJob>;
   #nodeStatus: NodeStatus | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #ticking: NodeJS.Timeout | undefined;
   #current: RunningJob | undefined;
   #isDue = false;
 
@@ -97,12 +103,13 @@ export class ArchiveStatus {
 
   close(): void {
     clearTimeout(this.#timer);
+    clearTimeout(this.#ticking);
     this.#nodeStatus = undefined;
   }
 
   #show(): void {
     const nodeStatus = this.#nodeStatus;
-    const { count, working: first, troubled, undelivered } = this.#count();
+    const { count, working: first, waiting, troubled, undelivered, settlesInMs } = this.#count();
     if (nodeStatus === undefined || count === 0) {
       return;
     }
@@ -124,20 +131,35 @@ export class ArchiveStatus {
       nodeStatus.show("failed", () => text);
     } else if (working !== undefined) {
       nodeStatus.show("working", () => this.say("open", { count }));
+    } else if (settlesInMs < Infinity) {
+      const seconds = Math.max(1, Math.ceil(settlesInMs / 1000));
+      nodeStatus.show("waiting", () => this.say("settling", { count, s: seconds }));
+      this.#tick();
     } else {
-      nodeStatus.show("waiting", () => this.say("waiting", { count }));
+      const key = waiting?.awaitsRecord === true ? "waitingForRecord" : "waiting";
+      nodeStatus.show("waiting", () => this.say(key, { count }));
     }
+  }
+
+  /** Counts the seconds down. */
+  #tick(): void {
+    clearTimeout(this.#ticking);
+    this.#ticking = setTimeout(() => this.update(), tickMs).unref();
   }
 
   /** How many jobs are open, and the first one in a state; without a list of them, since there may be thousands. */
   #count(): {
     count: number;
     undelivered: number;
+    /** How long the one that is complete first still waits for something new; Infinity if none does. */
+    settlesInMs: number;
     working: RunningJob | undefined;
+    waiting: RunningJob | undefined;
     troubled: RunningJob | undefined;
   } {
     let count = 0;
     let undelivered = 0;
+    let settlesInMs = Infinity;
     const first = new Map<RunningState, RunningJob>();
     for (const running of this.#jobs()) {
       if (running.hasEnded) {
@@ -145,11 +167,15 @@ export class ArchiveStatus {
       }
       count += 1;
       undelivered += running.isUndelivered ? 1 : 0;
+      settlesInMs = Math.min(settlesInMs, running.settlesInMs);
       if (!first.has(running.state)) {
         first.set(running.state, running);
       }
     }
-    return { count, undelivered, working: first.get("working"), troubled: first.get("trouble") };
+    const [working, waiting, troubled] = (["working", "waiting", "trouble"] as const).map((one) =>
+      first.get(one),
+    );
+    return { count, undelivered, settlesInMs, working, waiting, troubled };
   }
 
   /** How many jobs are open. */
@@ -306,7 +332,7 @@ export class HeldUpWarnings {
       this.#jobs.delete(running);
     } else if (known === "due") {
       this.#tell(running);
-    } else if (known === undefined && this.#options.afterMs() > 0) {
+    } else if (known === undefined && !running.job.isTold && this.#options.afterMs() > 0) {
       this.#jobs.set(running, "waiting");
       this.#setTimer(running.job.sinceMs + this.#options.afterMs());
     }
@@ -348,6 +374,7 @@ export class HeldUpWarnings {
       return;
     }
     this.#jobs.set(running, "told");
+    running.job.isTold = true;
     const { transactionId, intent } = running.job;
     const heldUpFor = Math.round(openMsOf(running) / 1000);
     const error = running.trouble ?? this.#whatIsMissing(running, heldUpFor);
@@ -370,7 +397,9 @@ export class HeldUpWarnings {
     this.#send(running, heldUp).catch((error: unknown) => this.#node.warn(String(error)));
   }
 
-  async #send({ job }: RunningJob, payload: HeldUp): Promise<void> {
+  async #send({ job, store }: RunningJob, payload: HeldUp): Promise<void> {
+    // Told once more after a restart is better than never, if the database does not respond now.
+    await store.jobs.setTold(job.id).catch(() => undefined);
     const kept = await this.#options.keptOf(job.id);
     if (!this.#isClosed) {
       this.#node.send([null, { _msgid: this.#RED.util.generateId(), ...kept, payload }]);

@@ -1,14 +1,14 @@
 import type { Node, NodeAPI } from "node-red";
 import type { CloudClient } from "../../cloud/client.ts";
+import type { RegisteredDevices } from "../../cloud/fleet.ts";
 import type { DeviceClient } from "../../device/client.ts";
 import { DimensionerError, type Surface } from "../../errors/dimensioner-error.ts";
 import { field, phrase, verbatim } from "../../errors/interpolation.ts";
 import { type Peer, deviceKeyOf } from "../../http/call.ts";
 import { type Instrument, unknownInstrument } from "../../model/instrument.ts";
-import { type Operation, errorBeforeSending, show } from "../failure.ts";
-import type { Message } from "../messages.ts";
+import { type Operation, errorBeforeSending, show, type Message } from "../messages.ts";
 import type { Recordings } from "./recordings.ts";
-import { readNamedProperty } from "./settings.ts";
+import { absence, readNamedProperty } from "./settings.ts";
 
 /** The message for which a client is selected. */
 interface Requester {
@@ -17,7 +17,7 @@ interface Requester {
   device?: string;
 }
 
-type Chosen<TClient> = Target & { readonly client: TClient };
+type Chosen<TClient> = ChosenNode & { readonly client: TClient };
 
 export function deviceChoice(
   RED: NodeAPI,
@@ -96,12 +96,13 @@ export class ConfigChoice<TClient extends { readonly peer: Peer }> {
       requester.device = given || id;
       throw errorBeforeSending(unknown, access.problem.sentence, access.problem.values);
     }
-    const { client, recordings, instrument = unknownInstrument } = access;
+    const { client, recordings, registered, instrument = unknownInstrument } = access;
     const name = given || client.peer.host;
     requester.device = name;
     return {
       client,
       recordings,
+      registered,
       instrument,
       id,
       name,
@@ -258,23 +259,8 @@ export function deployed(RED: NodeAPI, id: string): Node | null {
   return node ?? null;
 }
 
-/** Why there is no deployed config node with this id: nobody has selected one, or it, or its flow, is disabled. */
-export function absence(RED: NodeAPI, id: string): "configMissing" | "configDisabled" {
-  const disabled = new Set<string>();
-  let flowId = "";
-  RED.nodes.eachNode((definition: { id: string; z?: string; d?: boolean; disabled?: boolean }) => {
-    if (definition.d === true || definition.disabled === true) {
-      disabled.add(definition.id);
-    }
-    if (definition.id === id) {
-      flowId = definition.z ?? "";
-    }
-  });
-  return disabled.has(id) || disabled.has(flowId) ? "configDisabled" : "configMissing";
-}
-
 /** The device or cloud that a message is for. */
-export interface Target {
+export interface ChosenNode {
   /** The operation, as errors name it. */
   readonly operation: Operation;
   /** The config node's id, and its name or, if it has none, its address. */
@@ -285,12 +271,14 @@ export interface Target {
   /** The registration code of a device behind the cloud. */
   readonly deviceReference?: string;
   readonly recordings: Recordings;
+  /** Of a cloud. */
+  readonly registered: RegisteredDevices | undefined;
   /** Serial number and certificate of the device, as far as they are known. */
   readonly instrument: Instrument;
 }
 
 /** The target of a command to a device through the selected cloud. */
-export function throughCloud(cloud: Target, peer: Peer, deviceReference: string): Target {
+export function throughCloud(cloud: ChosenNode, peer: Peer, deviceReference: string): ChosenNode {
   return { ...cloud, deviceReference, deviceKey: deviceKeyOf(peer, deviceReference) };
 }
 
@@ -300,6 +288,8 @@ export type Access<TClient> =
       readonly client: TClient;
       /** Shared by all of its type. */
       readonly recordings: Recordings;
+      /** Of a cloud. */
+      readonly registered?: RegisteredDevices;
       /** Of a device. */
       readonly instrument?: Instrument;
       /** What the cloud calls the device: its registration code and its ID, in lower case. */

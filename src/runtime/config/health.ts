@@ -3,6 +3,7 @@ import type { Node, NodeAPI, NodeStatus } from "node-red";
 import type { DeviceClient } from "../../device/client.ts";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { phrase } from "../../errors/interpolation.ts";
+import { type PeerClock, isWorthSaying } from "../../time/clocks.ts";
 import { translateError, translateStatus } from "../status/node-status.ts";
 import { deployed } from "./config-choice.ts";
 
@@ -12,6 +13,13 @@ export interface Health {
   readonly intervalMs: number;
   /** Checks the peer without changing anything on it; null if the peer has no request for that. */
   readonly check: ((signal: AbortSignal) => Promise<unknown>) | null;
+  /** The peer's clock, as its answers tell it. */
+  readonly clock: PeerClock;
+}
+
+/** How far the peer's clock is ahead of this computer's, in seconds; Node-RED hands Status nodes what else a status has. */
+interface PeerStatus extends NodeStatus {
+  readonly clockAhead?: number;
 }
 
 /** Node-RED passes the status of a config node to the Status nodes on the tabs of its users. */
@@ -23,7 +31,7 @@ interface Watched {
   readonly node: ConfigNode;
   readonly health: Health;
   running?: HealthCheck;
-  status?: NodeStatus;
+  status?: PeerStatus;
 }
 
 interface StatusEvent {
@@ -114,10 +122,20 @@ export class HealthWatch {
       check: health.check,
       onUp: (isRecovery) => {
         const text = translateStatus(this.#RED, "reachable");
-        this.#show(watched, { fill: "green", shape: "dot", text });
+        const clockAhead = health.clock.aheadSeconds();
+        this.#show(watched, {
+          fill: "green",
+          shape: "dot",
+          text,
+          ...(clockAhead === null ? {} : { clockAhead }),
+        });
         if (isRecovery) {
           node.log(text);
         }
+      },
+      hasChanged: () => {
+        const [told, now] = [watched.status?.clockAhead, health.clock.aheadSeconds()];
+        return now !== null && (told === undefined || isWorthSaying((now - told) * 1_000));
       },
       onDown: (error) => {
         const known = error instanceof DimensionerError ? translateError(this.#RED, error) : undefined;
@@ -128,7 +146,7 @@ export class HealthWatch {
     });
   }
 
-  #show(watched: Watched, status: NodeStatus): void {
+  #show(watched: Watched, status: PeerStatus): void {
     watched.status = status;
     watched.node.users = usersOf(this.#RED, watched.node.id);
     watched.node.status(status);
@@ -194,8 +212,9 @@ export interface HealthCheckOptions {
   readonly intervalMs: number;
   /** Checks once; rejects if the peer does not respond as it should. */
   readonly check: (signal: AbortSignal) => Promise<unknown>;
-  /** Called when the peer responds: at first, and again after each time that it did not. */
+  /** Called when the peer responds: at first, again after each time that it did not, and if what is known of it has changed. */
   readonly onUp: (isRecovery: boolean) => void;
+  readonly hasChanged?: () => boolean;
   /** Called when the peer stops responding, and at first if it does not respond; not again until it has responded. */
   readonly onDown: (error: unknown) => void;
   /** Returns a number from 0 to 1. */
@@ -244,7 +263,7 @@ export class HealthCheck {
   /** Never rejects. */
   async #run(): Promise<void> {
     const { signal } = this.#closing;
-    const { check, onUp, onDown } = this.#options;
+    const { check, onUp, onDown, hasChanged } = this.#options;
     const failure = await check(signal).then(
       () => undefined,
       (error: unknown) => ({ error }),
@@ -255,7 +274,7 @@ export class HealthCheck {
     const wasUp = this.#isUp;
     this.#isUp = failure === undefined;
     this.#failures = failure === undefined ? 0 : this.#failures + 1;
-    if (failure === undefined && wasUp !== true) {
+    if (failure === undefined && (wasUp !== true || hasChanged?.() === true)) {
       onUp(wasUp === false);
     } else if (failure !== undefined && wasUp !== false) {
       onDown(failure.error);

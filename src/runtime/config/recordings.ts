@@ -35,7 +35,7 @@ export class Recordings {
    * To be called after a measurement, which ends the recording. A successful one gets the video: returns what is known
    * of it, or null. A failed one leaves it on the device for the next successful one.
    */
-  measured(deviceKey: string, reference: string | null, result: Measured): RecordingStatus | null {
+  measured(deviceKey: string, reference: string | null, result: MeasureOutcome): RecordingStatus | null {
     return this.#of(deviceKey).measured(reference, result);
   }
 
@@ -84,7 +84,7 @@ export interface Start {
 export type Ownership = "own" | LostRecording["how"] | "waiting" | "other";
 
 /** What decides whether a measurement gets the recording. */
-export type Measured = Pick<MeasureResult, "ok" | "errorCode">;
+export type MeasureOutcome = Pick<MeasureResult, "ok" | "errorCode">;
 
 /** A start, and what became of its recording. */
 export interface RecordingStatus extends Start {
@@ -143,7 +143,7 @@ export class DeviceRecording {
     this.#recording = null;
   }
 
-  measured(reference: string | null, { ok, errorCode }: Measured): RecordingStatus | null {
+  measured(reference: string | null, { ok, errorCode }: MeasureOutcome): RecordingStatus | null {
     this.#endPhase("waiting");
     if (!ok) {
       // By its own error code the device decides which transaction gets the video. Whether that counts where it has measured no

@@ -18,8 +18,14 @@ import type {
 } from "../../properties/property-table.ts";
 import { flagTexts, readFlag } from "../../rules/flags.ts";
 import { type NumberKind, readNumber } from "../../rules/numbers.ts";
-import { type Operation, errorBeforeSending, show } from "../failure.ts";
-import { type Message, expressionProblem, readMessageProperty } from "../messages.ts";
+import {
+  type Operation,
+  errorBeforeSending,
+  show,
+  type Message,
+  expressionProblem,
+  readMessageProperty,
+} from "../messages.ts";
 
 const ofConfigNode: Operation = { operation: "settings", surface: "config", acts: false };
 
@@ -94,11 +100,16 @@ export class SettingsReader {
 
   /**
    * Throws ERR_CONFIG for a property or a credential that names an environment variable that is not set: Node-RED leaves `${NAME}` as it is, and
-   * it would go out as an address, a token or a name.
+   * it would go out as an address, a token or a name. `isSet` says it of a variable in a typed input, of which nothing would be left.
    */
-  refuseUnset(given: object): void {
-    for (const [name, value] of Object.entries(given)) {
-      const variable = typeof value === "string" ? environmentName(value) : undefined;
+  refuseUnset(given: object, isSet: (variable: string) => boolean = () => true): void {
+    const values = new Map<string, unknown>(Object.entries(given));
+    for (const [name, value] of values) {
+      const text = typeof value === "string" ? value : "";
+      const variable =
+        values.get(`${name}Type`) === "env"
+          ? variablesIn(text).find((one) => !isSet(one))
+          : environmentName(text);
       if (variable !== undefined) {
         throw this.invalid(name, phrase("environmentUnset", { name: variable }));
       }
@@ -155,6 +166,12 @@ export function environmentName(value: string): string | undefined {
   return braces ?? round;
 }
 
+/** The names of the variables in a typed input of type env: one name, or a text with `${NAME}` in it. */
+function variablesIn(text: string): string[] {
+  const marked = [...text.matchAll(/\$\{([^}]+)\}/g)].flatMap(([, name = ""]) => name);
+  return marked.length > 0 || text.trim() === "" ? marked : [text.trim()];
+}
+
 function isDuration(kind: NumberKind): kind is Duration {
   return kind in msOf;
 }
@@ -191,6 +208,21 @@ export function checkNamedProperty(
   }
 }
 
+/** Why there is no deployed config node with this id: nobody has selected one, or it, or its flow, is disabled. */
+export function absence(RED: NodeAPI, id: string): "configMissing" | "configDisabled" {
+  const disabled = new Set<string>();
+  let flowId = "";
+  RED.nodes.eachNode((definition: { id: string; z?: string; d?: boolean; disabled?: boolean }) => {
+    if (definition.d === true || definition.disabled === true) {
+      disabled.add(definition.id);
+    }
+    if (definition.id === id) {
+      flowId = definition.z ?? "";
+    }
+  });
+  return disabled.has(id) || disabled.has(flowId) ? "configDisabled" : "configMissing";
+}
+
 /** The core tls-config node, which adds its settings to a given object. */
 interface TlsConfig {
   readonly valid: boolean;
@@ -204,7 +236,7 @@ export function readTls(RED: NodeAPI, id: string, settings: SettingsReader): Tls
   }
   const node: unknown = RED.nodes.getNode(id);
   if (!isTlsConfig(node)) {
-    throw settings.invalid("tls", phrase("tlsGone"));
+    throw settings.invalid("tls", phrase(absence(RED, id) === "configDisabled" ? "tlsDisabled" : "tlsGone"));
   }
   if (!node.valid) {
     throw settings.invalid("tls", phrase("tlsInvalid"));
@@ -264,13 +296,18 @@ function fromEnvironment(origin: string, env: NodeJS.ProcessEnv): ProxyRules {
 function fromNode(RED: NodeAPI, id: string, settings: SettingsReader): ProxyRules {
   const node: unknown = RED.nodes.getNode(id);
   if (typeof node !== "object" || node === null || !("url" in node) || typeof node.url !== "string") {
-    throw settings.invalid("proxy", phrase("proxyGone"));
+    const isDisabled = absence(RED, id) === "configDisabled";
+    throw settings.invalid("proxy", phrase(isDisabled ? "proxyDisabled" : "proxyGone"));
+  }
+  const { username, password } = readLogin("credentials" in node ? node.credentials : undefined);
+  const name = [node.url, username, password].map(environmentName).find((one) => one !== undefined);
+  if (name !== undefined) {
+    throw settings.invalid("proxy", phrase("environmentUnset", { name }));
   }
   if (!URL.canParse(node.url)) {
     throw settings.invalid("proxy", phrase("proxyAddress"));
   }
   const url = new URL(node.url);
-  const { username, password } = readLogin("credentials" in node ? node.credentials : undefined);
   if (username !== "" || password !== "") {
     url.username = encodeURIComponent(username);
     url.password = encodeURIComponent(password);

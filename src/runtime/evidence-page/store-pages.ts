@@ -11,10 +11,10 @@ import type { Store } from "../../vault/store.ts";
 import { deployed, openOrExplain } from "../config/config-choice.ts";
 import { FlowsEvent, followFlows } from "../config/flows-event.ts";
 import { SettingsReader } from "../config/settings.ts";
-import { LeasedStore } from "../evidence/evidence-work.ts";
+import { StoreHandle } from "../evidence/evidence-work.ts";
 import { LogThrottle, translateError, translateStatus } from "../status/node-status.ts";
 import { type PackageLinks, type StoreNode, filesOf } from "../store/store-choice.ts";
-import { ServedPaths, servePath } from "../web/served-paths.ts";
+import { ServedPaths, checkPaths, ownerOf, sayPathProblem, servePath } from "../web/served-paths.ts";
 
 interface PageSettings extends AccessSettings {
   /** Blank: no page. */
@@ -61,26 +61,27 @@ export class StorePages {
       this.#sayOff(node, this.#say(given.problem));
       return;
     }
-    const leased = new LeasedStore(() => store);
+    const handle = new StoreHandle(() => store);
     const throttle = new LogThrottle();
     const page = new EvidencePage({
       rules: given.rules,
       memory: this.#memoryOf(node.id),
       open: async (name) => {
         const operation = { operation: name, surface: "store", acts: false } as const;
-        const files = filesOf(store, operation);
-        const lease = await leased.open();
+        const vault = filesOf(store, operation);
+        const connection = await handle.open();
         return {
-          database: lease.database,
-          log: lease.log,
-          files: await leased.openFiles(files),
+          database: connection.database,
+          log: connection.log,
+          vault: await handle.openVault(vault),
           operation: name,
           databaseLocation: store.location,
-          filesLocation: files,
+          filesLocation: vault,
           timestampRoots: store.timestampRoots,
+          heading: store.heading,
         };
       },
-      openDatabase: async () => (await leased.open()).database,
+      openDatabase: async () => (await handle.open()).database,
       say: (error) => this.#say(error),
       onProblem: (error) => {
         const isKnown = isDimensionerError(error);
@@ -89,22 +90,24 @@ export class StorePages {
         }
       },
     });
+    const path = { base: given.path, takesPart: false, takesAll: true } as const;
     const leave = servePath(this.#RED, {
-      path: { base: given.path, takesPart: false, takesAll: true },
+      path,
+      owner: ownerOf(node),
       handle: (request, response) => void page.handle(request, response, given.path),
       onServed: () => {
-        const path = `/${this.#RED.settings.httpNodeRoot}/${given.path}/`.replaceAll(/\/{2,}/g, "/");
-        links.begin(given.url ?? path);
-        node.log(translateStatus(this.#RED, "evidencePage", { path }));
+        const served = `/${this.#RED.settings.httpNodeRoot}/${given.path}/`.replaceAll(/\/{2,}/g, "/");
+        links.begin(given.url ?? served);
+        node.log(translateStatus(this.#RED, "evidencePage", { path: served }));
       },
       onProblem: (problem) => {
         links.end();
-        this.#sayOff(node, translateStatus(this.#RED, problem));
+        this.#sayOff(node, sayPathProblem(this.#RED, problem, path).log);
       },
     });
     const forget = followFlows(
       { started: this.#started, stopping: this.#stopping },
-      { onStarted: () => ServedPaths.of(this.#RED.httpNode).check(), onStopping: () => undefined },
+      { onStarted: () => checkPaths(this.#RED), onStopping: () => undefined },
     );
     node.on("close", (done: () => void) => {
       forget();
@@ -112,7 +115,7 @@ export class StorePages {
       links.end();
       page.close();
       this.#started.next(() => this.#settle());
-      void leased.close().finally(done);
+      void handle.close().finally(done);
     });
   }
 

@@ -1,7 +1,7 @@
 import type { NodeAPI } from "node-red";
 import * as v from "valibot";
-import type { DatabaseLocation } from "../../database/database-location.ts";
-import type { DatabaseLease } from "../../database/store-databases.ts";
+import type { DatabaseLocation } from "../../database/database.ts";
+import type { StoreConnection } from "../../database/store-databases.ts";
 import { aText, aWholeNumber, anObject, checkArguments, trueOrFalse } from "../../errors/check.ts";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import type { ExportResult, ExportTarget } from "../../evidence/export/export-packages.ts";
@@ -9,7 +9,7 @@ import { type EvidenceSource, type Sought, demandPackages, noteVerified } from "
 import { runInThread } from "../../evidence/run-in-thread.ts";
 import { readStoreState } from "../../evidence/store-state.ts";
 import { guardedDisk } from "../../media/disk-guard.ts";
-import type { ArchiveProgress, PackageFilter } from "../../model/archive-reports.ts";
+import type { ArchiveProgress, PackageFilter, ReportHeading } from "../../model/archive-reports.ts";
 import type {
   LogCheckpoint,
   PruneResult,
@@ -20,45 +20,45 @@ import type {
 import { packageVersion } from "../../package/package-files.ts";
 import { readTimestampServer } from "../../rules/addresses.ts";
 import { type Language, languages } from "../../rules/languages.ts";
-import type { BucketLocation, FilesLocation } from "../../vault/files-location.ts";
-import type { ArchiveFiles } from "../../vault/files/archive-files.ts";
-import { openFiles } from "../../vault/files/open-files.ts";
-import { demandStoreFolder } from "../../vault/place/mounted-folder.ts";
+import type { Vault } from "../../vault/vault.ts";
+import { openVault } from "../../vault/open-vault.ts";
+import { demandStoreFolder } from "../../vault/folder/mounted-folder.ts";
 import { writeCheckpoint } from "../../vault/log/events.ts";
-import { LogTree } from "../../vault/log/log-tree.ts";
+import { LogTree } from "../../vault/log/tree.ts";
 import { type ProvenPackage, provePackages } from "../../vault/log/package-proof.ts";
-import type { Store } from "../../vault/store.ts";
+import type { Store, BucketLocation, VaultLocation } from "../../vault/store.ts";
 import { TimestampServer } from "../../vault/timestamp-server/client.ts";
 import type { readOutput } from "../action/output.ts";
 import type { Job } from "../action/serve.ts";
 import { inputProperties } from "../archive/intent.ts";
 import { SettingsReader, chooseProxy, readTls } from "../config/settings.ts";
-import type { Operation } from "../failure.ts";
-import type { Message } from "../messages.ts";
+import type { Operation, Message } from "../messages.ts";
 import { languageOf } from "../status/node-status.ts";
+import { dayMs, minuteMs } from "../../time/clocks.ts";
 
 /** What one message asks for. */
 export interface EvidenceRequest extends Sought {
   readonly operation: Operation;
   /** Where the packages of the store are, as its settings name it. */
-  readonly files: FilesLocation;
+  readonly vault: VaultLocation;
   /** Where the store's database is. */
   readonly location: DatabaseLocation;
-  readonly lease: DatabaseLease;
+  readonly connection: StoreConnection;
   /** Opens the packages, which the node closes. Rejects with ERR_FILE. */
-  readonly openFiles: () => Promise<ArchiveFiles>;
+  readonly openVault: () => Promise<Vault>;
   /** A PEM file with the root certificates that signers of time stamps are checked against; blank: none. */
   readonly roots: string;
+  /** Above the reports of exports. */
+  readonly heading: ReportHeading;
 }
 
 const progressEveryMs = 250;
-const minuteMs = 60_000;
-const dayMs = 24 * 3_600_000;
 /** Whoever gets to know so many days before that packages will be deleted can still get another disk. */
 const soonDays = 7;
 
 const filterRules = {
   device: aText,
+  work: aText,
   period: aText,
   film: trueOrFalse,
   onHold: trueOrFalse,
@@ -66,6 +66,7 @@ const filterRules = {
 };
 const filterSchema = v.object({
   device: v.optional(v.string()),
+  work: v.optional(v.string()),
   period: v.optional(v.string()),
   film: v.optional(v.boolean()),
   onHold: v.optional(v.boolean()),
@@ -75,10 +76,10 @@ const filterSchema = v.object({
 /** What is found only: what the message says or, if it says nothing, the node. Throws ERR_INPUT. */
 export function filterOf(
   { filter }: Message,
-  { filterDevice: device, filterPeriod: period, film, onHold, incomplete }: Filters,
+  { filterDevice: device, filterWork: work, filterPeriod: period, film, onHold, incomplete }: Filters,
 ): PackageFilter {
   if (filter === undefined || filter === null) {
-    return { device, period, film, onHold, incomplete };
+    return { device, work, period, film, onHold, incomplete };
   }
   checkArguments({ surface: "store", operation: "find" }, { filter }, { filter: anObject(filterRules) });
   return v.parse(filterSchema, filter);
@@ -86,6 +87,7 @@ export function filterOf(
 
 interface Filters {
   readonly filterDevice: string;
+  readonly filterWork: string;
   readonly filterPeriod: string;
   readonly film: boolean;
   readonly onHold: boolean;
@@ -109,11 +111,11 @@ export function minutesOf({ minutes }: Message, saved: { readonly minutes: numbe
  */
 export async function verify(request: EvidenceRequest, job: Job, minutes: number): Promise<VerifyResult> {
   const source = await sourceOf(request);
-  const { files, roots, location: database, limit: most } = request;
+  const { vault, roots, location: database, limit: most } = request;
   const packages = request.by === "all" ? null : await demandProven(source, request);
   const forMs = minutes === 0 ? undefined : minutes * minuteMs;
   const { first, findings, verified, ...report } = await runInThread(
-    { action: "verify", files, database, packages, forMs, roots, most },
+    { action: "verify", vault, database, packages, forMs, roots, most },
     { signal: job.signal, onProgress: showProgress(job) },
   );
   await noteVerified(source, verified);
@@ -124,6 +126,7 @@ export async function verify(request: EvidenceRequest, job: Job, minutes: number
     findingCount: findings,
     unchecked: [...report.unchecked],
     notes: [...report.notes],
+    logs: [...report.logs],
     verifiedAtUtc: new Date().toISOString(),
     software: `${name} ${version}`,
   };
@@ -143,29 +146,31 @@ interface PruneSettings {
   readonly keepFree: number;
   readonly useAtMost: number;
   readonly dryRun: boolean;
+  readonly despiteClock: boolean;
 }
 
 /** Deletes packages because of their age, or because space is needed, or only lists them. */
 export async function prune(
   request: EvidenceRequest,
   job: Job,
-  { olderThan, keepFree, useAtMost, dryRun }: PruneSettings,
+  { olderThan, keepFree, useAtMost, dryRun, despiteClock }: PruneSettings,
 ): Promise<PruneResult> {
   // A folder that is not there, or hangs, is found before a thread is started.
-  await request.openFiles();
+  await request.openVault();
   // Nothing is deleted for what a damaged index says.
-  await request.lease.check?.ended;
-  const { files, location: database, limit: most } = request;
+  await request.connection.check?.ended;
+  const { vault, location: database, limit: most } = request;
   const before = Date.now() - olderThan * dayMs;
   const { first, ...report } = await runInThread(
     {
       action: "prune",
-      files,
+      vault,
       database,
       before,
       keepFree: bytesOf(keepFree),
       useAtMost: bytesOf(useAtMost),
       dryRun,
+      despiteClock,
       most,
     },
     { signal: job.signal, onProgress: showProgress(job) },
@@ -185,13 +190,13 @@ export function isSpaceSoonGone(
 }
 
 /** Reads how much work the store has left, and how much space. */
-export function stateOf({ files, lease, location }: EvidenceRequest): Promise<StoreState> {
-  return readStoreState({ database: lease.database, kind: location.kind, files });
+export function stateOf({ vault, connection, location }: EvidenceRequest): Promise<StoreState> {
+  return readStoreState({ database: connection.database, kind: location.kind, vault });
 }
 
 /** Makes a checkpoint of the log, to be kept elsewhere. */
 export async function checkpointOf({
-  lease: { database, log },
+  connection: { database, log },
 }: EvidenceRequest): Promise<{ readonly text: string; readonly checkpoint: LogCheckpoint }> {
   const made = await new LogTree(database).checkpointOf(log.store);
   const { store, size: logSize, root } = made;
@@ -202,13 +207,16 @@ export async function checkpointOf({
 export async function exportEvidence(
   request: EvidenceRequest,
   job: Job,
-  options: { readonly language: Language; readonly target: ExportTarget },
+  {
+    claim,
+    ...options
+  }: { readonly language: Language; readonly target: ExportTarget; readonly claim: string | undefined },
 ): Promise<ExportResult> {
   const source = await sourceOf(request);
   const packages = await demandProven(source, request);
-  const { files, roots } = request;
+  const { vault, roots, heading } = request;
   return runInThread(
-    { action: "export", files, packages, roots, ...options },
+    { action: "export", vault, packages, roots, addressed: { heading, claim }, ...options },
     { signal: job.signal, onProgress: showProgress(job, "bytes") },
   );
 }
@@ -218,7 +226,7 @@ export async function exportEvidence(
  */
 export function withoutParcel(msg: Message): Message {
   const others = { ...msg };
-  for (const name of [...inputProperties, "error", "resumed"] as const) {
+  for (const name of [...inputProperties, "error", "resumed", "resumedFrom"] as const) {
     delete others[name];
   }
   return others;
@@ -227,11 +235,11 @@ export function withoutParcel(msg: Message): Message {
 /** Opens the packages. Throws ERR_FILE. */
 export async function sourceOf({
   operation,
-  lease,
-  openFiles,
-}: Pick<EvidenceRequest, "operation" | "lease" | "openFiles">): Promise<EvidenceSource> {
-  const { database, log } = lease;
-  return { database, log, files: await openFiles(), operation: operation.operation };
+  connection,
+  openVault,
+}: Pick<EvidenceRequest, "operation" | "connection" | "openVault">): Promise<EvidenceSource> {
+  const { database, log } = connection;
+  return { database, log, vault: await openVault(), operation: operation.operation };
 }
 
 function showProgress(
@@ -294,24 +302,24 @@ export function putExport({ msg, status }: Job, { output, verification }: Export
  * The database and the packages of a store as one node uses them, from its first message to its close: opening the database
  * for each message would check the whole file each time, and opening a bucket would ask for credentials and connect each time.
  */
-export class LeasedStore {
+export class StoreHandle {
   readonly #store: () => Store;
   readonly #closing = new AbortController();
-  #lease: Promise<DatabaseLease> | undefined;
-  #bucket: Promise<ArchiveFiles> | undefined;
+  #connection: Promise<StoreConnection> | undefined;
+  #bucket: Promise<Vault> | undefined;
 
   constructor(store: () => Store) {
     this.#store = store;
   }
 
   /** Rejects with ERR_STORE or ERR_CONFIG; the next call tries it again. */
-  async open(): Promise<DatabaseLease> {
-    const opening = (this.#lease ??= this.#store().lease());
+  async open(): Promise<StoreConnection> {
+    const opening = (this.#connection ??= this.#store().connect());
     try {
       return await opening;
     } catch (error) {
-      if (this.#lease === opening) {
-        this.#lease = undefined;
+      if (this.#connection === opening) {
+        this.#connection = undefined;
       }
       throw error;
     } finally {
@@ -325,32 +333,32 @@ export class LeasedStore {
    * Opens the packages of the store. Nobody else closes them. A folder is looked for each time; rejects with ERR_FILE, also where it is
    * empty because its share or disk is not mounted.
    */
-  async openFiles(location: FilesLocation): Promise<ArchiveFiles> {
+  async openVault(location: VaultLocation): Promise<Vault> {
     if (location.kind === "s3") {
       return await this.#openBucket(location);
     }
     const disk = guardedDisk(location.path);
-    const files = await openFiles(location, { disk });
+    const vault = await openVault(location, { disk });
     const { database, log } = await this.open();
-    await demandStoreFolder({ root: files.root, disk, database, store: log.store });
-    return files;
+    await demandStoreFolder({ root: vault.root, disk, database, store: log.store });
+    return vault;
   }
 
   /** Ends all requests to a bucket with ERR_CANCELLED. */
   async close(): Promise<void> {
     this.#closing.abort(new DimensionerError("cancelledClose", { surface: "store", operation: "evidence" }));
-    const [openedLease, openedBucket] = [this.#lease, this.#bucket];
-    this.#lease = undefined;
+    const [openedConnection, openedBucket] = [this.#connection, this.#bucket];
+    this.#connection = undefined;
     this.#bucket = undefined;
     const bucket = await openedBucket?.catch(() => undefined);
     await bucket?.close();
-    const lease = await openedLease?.catch(() => undefined);
-    await lease?.release();
+    const connection = await openedConnection?.catch(() => undefined);
+    await connection?.release();
   }
 
-  async #openBucket(location: BucketLocation): Promise<ArchiveFiles> {
+  async #openBucket(location: BucketLocation): Promise<Vault> {
     const { signal } = this.#closing;
-    const opening = (this.#bucket ??= openFiles(location, { signal }));
+    const opening = (this.#bucket ??= openVault(location, { signal }));
     try {
       return await opening;
     } catch (error) {
@@ -405,7 +413,7 @@ export async function timestamp(
 }
 
 /** Lets long actions run one after the other: several at once would only make the disk slower for all of them. */
-export class Turns {
+export class ActionTurns {
   #last: Promise<unknown> = Promise.resolve();
   #waiting = 0;
 

@@ -1,7 +1,7 @@
 import { phrase } from "../../errors/interpolation.ts";
 import { applicationIdentifierProblem, patternProblem, readCodeKinds } from "../../rules/scans.ts";
 import { noRead, readNoReads } from "../../scan/no-reads.ts";
-import { type Frame, type Reading, allFrames, decodeText } from "../../scan/read-code.ts";
+import { type Frame, type Reading, allFrames, bytesOf, decodeText } from "../../scan/read-code.ts";
 import { checkLength, scanError, textOf } from "../../scan/read-scans.ts";
 import type { FindReference, ReferenceRule, ReferenceRules } from "../../scan/reference.ts";
 import type { Job } from "../action/serve.ts";
@@ -109,11 +109,12 @@ export async function framesIn(job: Job, framing: Framing, sources: ScanSources)
     throw scanError("scanEmpty");
   }
   const source = sourceOf(job.msg);
-  if (!Buffer.isBuffer(payload)) {
+  const bytes = bytesOf(payload);
+  if (bytes === undefined) {
     return sources.collect(`text ${source}`, text, job);
   }
   // Decoded as Latin-1, in which each byte is a character, because a part may end within a character of UTF-8.
-  const frames = await sources.collect(`bytes ${source}`, payload.toString("latin1"), job);
+  const frames = await sources.collect(`bytes ${source}`, Buffer.from(bytes).toString("latin1"), job);
   return frames.map(({ raw, body }) => ({ raw: fromLatin1(raw), body: fromLatin1(body) }));
 }
 

@@ -1,18 +1,26 @@
 import type { Node, NodeAPI } from "node-red";
-import type { DimensionerError, ErrorCode } from "../../errors/dimensioner-error.ts";
-import { type Value, inEnglish, interpolate, onOneLine, render } from "../../errors/interpolation.ts";
+import type { DimensionerError, ErrorCode, ErrorDetails } from "../../errors/dimensioner-error.ts";
+import {
+  type Value,
+  inEnglish,
+  interpolate,
+  onOneLine,
+  render,
+  textOfThrown,
+} from "../../errors/interpolation.ts";
 import { nodeWordings } from "../../errors/sentences.ts";
 import type { MeasureResult } from "../../model/shapes.ts";
 import { formatBytes } from "../../rules/bytes.ts";
 import { fillIn } from "../../rules/fill-in.ts";
-import { NodeError } from "./node-error.ts";
 
-type StatusStyle = "working" | "waiting" | "done" | "failed";
+type StatusStyle = "working" | "waiting" | "done" | "incomplete" | "failed";
 
 const styles = {
   working: { fill: "blue", shape: "dot" },
   waiting: { fill: "yellow", shape: "ring" },
   done: { fill: "green", shape: "dot" },
+  /** It has ended, and something is to be looked at. */
+  incomplete: { fill: "yellow", shape: "dot" },
   failed: { fill: "red", shape: "ring" },
 } as const;
 
@@ -42,6 +50,8 @@ export class NodeStatus {
   #shown: ShownStatus | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
+  /** Whether a lasting problem is shown, and what would be shown without it. */
+  #held: { behind: StatusUpdate | undefined } | undefined;
 
   constructor(RED: NodeAPI, node: Node) {
     this.#RED = RED;
@@ -65,6 +75,22 @@ export class NodeStatus {
     }
   }
 
+  /** Shows a lasting problem, whatever else is said, until `release`. */
+  hold(key: StatusKey, values: StatusValues): void {
+    this.#held ??= { behind: undefined };
+    this.#submit({ style: "failed", text: () => translateStatus(this.#RED, key, values) });
+  }
+
+  /** Shows what was said last while a problem was held. Returns false if there is nothing to show. */
+  release(): boolean {
+    const behind = this.#held?.behind;
+    this.#held = undefined;
+    if (behind !== undefined) {
+      this.#submit(behind);
+    }
+    return behind !== undefined;
+  }
+
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);
@@ -72,7 +98,11 @@ export class NodeStatus {
 
   #show(update: StatusUpdate): ShownStatus {
     this.#shown = update;
-    this.#submit(update);
+    if (this.#held === undefined) {
+      this.#submit(update);
+    } else {
+      this.#held.behind = update;
+    }
     return update;
   }
 
@@ -149,16 +179,19 @@ export const statusTexts = {
   undelivered: "records not delivered: __count__",
   recordsResumed: "sent again: __count__",
   recordsDamaged: "damaged records: __count__",
-  recordsTooOld: "unhandled for a week: __count__",
+  recordsUnhandled: "unhandled for over a week, and sent again: __count__",
   handled: "records handled: __count__",
   cutNodeGone:
     "This node is no longer deployed: it was deleted or disabled. No Catch node gets this message.",
+  jobNodeGone:
+    "This node is no longer deployed: it was deleted or disabled. Its open jobs (__count__: __value__) go on once an archive node with the same store is deployed.",
   cutNotKept: "Too many messages were cancelled at once, or they are too large. No Catch node gets this one.",
   commandsNotNoted:
     "The store does not respond in time, so commands are sent without being kept there. What is running when Node-RED crashes is not reported then.",
   bucketAway: "bucket not available",
   loginRejected: "login rejected",
   pathTaken: "path used by another node",
+  pathTakenBy: "path used by __name__",
   noWebServer: "httpNodeRoot is disabled",
   evidencePage: "The evidence page is served at __path__.",
   evidencePageOff: "The evidence page is not served: __problem__",
@@ -172,12 +205,14 @@ export const statusTexts = {
   billedActual: "__count__ __unit__ (actual)",
   billedMinimum: "__count__ __unit__ (minimum)",
   billedOldTable: "__count__ __unit__, rules a year old",
+  billedClocks: "__count__ __unit__, clocks differ",
   searching: "searching",
   packages: "packages: __count__",
   packagesOf: "packages: __count__ of __total__",
   missing: "missing: __count__",
   onHold: "on hold: __count__",
   released: "released: __count__",
+  named: "numbers added: __count__",
   stamped: "time-stamped",
   alreadyStamped: "already time-stamped",
   checkpoint: "checkpoint, lines: __count__",
@@ -353,4 +388,30 @@ export class LogThrottle {
     this.#saidAt.set(kind, now);
     return true;
   }
+}
+
+/**
+ * An error for Node-RED, which copies the error's own properties `code`, `cause` and `stack` to the message, and shows
+ * the result of `toString()`. So that result is the sentence alone, and `cause` is a plain object with the details.
+ */
+export class NodeError extends Error {
+  readonly code: ErrorCode;
+  declare readonly cause: ErrorDetails;
+
+  constructor({ code, stack }: DimensionerError, message: string, cause: ErrorDetails) {
+    super(message, { cause });
+    this.code = code;
+    // The stack of the failure, not that of its translation.
+    this.stack = stack ?? message;
+  }
+
+  override toString(): string {
+    return this.message;
+  }
+}
+
+/** What was thrown and is no error of ours, such as by a getter of a message, as an error with a text: statuses and the log need one. */
+export function unforeseenError(thrown: unknown): Error {
+  const isReadable = thrown instanceof Error && typeof thrown.message === "string";
+  return isReadable ? thrown : new Error(textOfThrown(thrown), { cause: thrown });
 }

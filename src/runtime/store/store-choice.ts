@@ -1,19 +1,21 @@
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Node, NodeAPI } from "node-red";
-import type { DatabaseLocation } from "../../database/database-location.ts";
+import type { DatabaseLocation } from "../../database/database.ts";
 import { addressOfServer, readPostgresTls } from "../../database/postgres-address.ts";
-import { DimensionerError } from "../../errors/dimensioner-error.ts";
+import { DimensionerError, isDimensionerError } from "../../errors/dimensioner-error.ts";
 import { field, phrase } from "../../errors/interpolation.ts";
 import { sha256Of } from "../../model/sha256.ts";
-import { storeFolderTypes } from "../../properties/property-table.ts";
+import { ownPackagesFolder, storeFolderTypes } from "../../properties/property-table.ts";
 import { readDatabaseHost } from "../../rules/addresses.ts";
-import type { BucketLocation, FilesLocation } from "../../vault/files-location.ts";
 import { readBucketAddress } from "../../vault/s3/bucket-address.ts";
 import type { Credentials } from "../../vault/s3/credentials.ts";
-import { Store, type StoreFiles } from "../../vault/store.ts";
-import { absence, deployed } from "../config/config-choice.ts";
-import { SettingsReader, readTls } from "../config/settings.ts";
-import { type Operation, errorBeforeSending, show } from "../failure.ts";
+import { Store, type StoreVault, type BucketLocation, type VaultLocation } from "../../vault/store.ts";
+import { deployed } from "../config/config-choice.ts";
+import { SettingsReader, absence, readTls } from "../config/settings.ts";
+import { type Operation, errorBeforeSending, show } from "../messages.ts";
+import type { DatabaseCheck } from "../../database/store-databases.ts";
+import { translateError, translateStatus } from "../status/node-status.ts";
 
 /** Names, rights and hashed passwords of those who may see the evidence page, as JSON; the user of the database; and the keys of the bucket. */
 export interface StoreCredentials {
@@ -135,7 +137,7 @@ interface FilesSettings extends BucketSettings {
 }
 
 /** Reads where the packages of a store are. Throws ERR_CONFIG if its settings do not say in which bucket. */
-export function readStoreFiles(
+export function readStoreVault(
   RED: NodeAPI,
   node: Node,
   {
@@ -144,7 +146,7 @@ export function readStoreFiles(
     keys,
   }: { readonly settings: FilesSettings; readonly folder: StoreFolder; readonly keys: BucketKeys },
   reader: SettingsReader,
-): StoreFiles {
+): StoreVault {
   return settings.files === "folder"
     ? readPackagesFolder(RED, node, folder)
     : readBucket(settings, keys, { workFolder: workFolderOf(RED, node.id), reader });
@@ -186,7 +188,7 @@ export function readPackagesFolder(
   RED: NodeAPI,
   node: Node | null,
   { folder, folderType }: StoreFolder,
-): StoreFiles {
+): StoreVault {
   const text = textOf(folder);
   if (!storeFolderTypes.some((type) => type === folderType)) {
     const values = { field: field("folder"), value: show(folderType), choices: storeFolderTypes };
@@ -196,23 +198,36 @@ export function readPackagesFolder(
     return { problem: errorBeforeSending(ofSettings, "configFolder") };
   }
   const read =
-    folderType === "str" ? { kind: "folder" as const, path: text } : readVariables(RED, node, text);
+    folderType === "str"
+      ? { kind: "folder" as const, path: text === ownPackagesFolder ? madeFolder(RED) : text }
+      : readVariables(RED, node, text);
   return "problem" in read || node === null ? read : { ...read, workFolder: workFolderOf(RED, node.id) };
 }
 
-/** Returns where the packages of a store are; throws ERR_CONFIG if its settings do not say it. It need not exist. */
-export function filesOf({ files }: Store, operation: Operation): FilesLocation {
-  if ("problem" in files) {
-    throw errorBeforeSending(operation, files.problem.sentence, files.problem.values);
+/** It is on the disk of Node-RED itself, so it is no share that is not mounted. */
+function madeFolder(RED: NodeAPI): string {
+  const path = join(RED.settings.userDir ?? process.cwd(), ownPackagesFolder);
+  try {
+    mkdirSync(path, { recursive: true });
+  } catch {
+    // Whoever needs the folder says what is wrong with it.
   }
-  return files;
+  return path;
+}
+
+/** Returns where the packages of a store are; throws ERR_CONFIG if its settings do not say it. It need not exist. */
+export function filesOf({ vault }: Store, operation: Operation): VaultLocation {
+  if ("problem" in vault) {
+    throw errorBeforeSending(operation, vault.problem.sentence, vault.problem.values);
+  }
+  return vault;
 }
 
 /**
  * Replaces variables in the text of a typed input of type env: a name, or a text with `${NAME}` in it. A variable that
  * is not set is an error, because the rest of the text would name another folder.
  */
-function readVariables(RED: NodeAPI, node: Node | null, text: string): StoreFiles {
+function readVariables(RED: NodeAPI, node: Node | null, text: string): StoreVault {
   const unset: string[] = [];
   const read = (name: string): string => {
     const found: unknown = node === null ? process.env[name] : RED.util.getSetting(node, name);
@@ -252,5 +267,31 @@ export class PackageLinks {
   /** The address of a package; null if the page is not served. */
   to(packageId: string): string | null {
     return this.#page === undefined ? null : `${this.#page}#package=${encodeURIComponent(packageId)}`;
+  }
+}
+
+/** A check that ends sooner is not worth a line in the log. */
+const toldAfterMs = 1_000;
+
+/** Says in the log that a database is being checked while the flows run, and how it has ended. */
+export async function tellCheck(RED: NodeAPI, file: string, { bytes, ended }: DatabaseCheck): Promise<void> {
+  const sinceMs = performance.now();
+  let isTold = false;
+  const timer = setTimeout(() => {
+    isTold = true;
+    RED.log.info(translateStatus(RED, "checkingDatabase", { path: file, size: { bytes } }));
+  }, toldAfterMs).unref();
+  try {
+    await ended;
+    if (isTold) {
+      const seconds = Math.round((performance.now() - sinceMs) / 1_000);
+      RED.log.info(translateStatus(RED, "checkedDatabase", { path: file, seconds }));
+    }
+  } catch (error) {
+    if (isDimensionerError(error) && error.sentence !== "storeClosed") {
+      RED.log.error(translateError(RED, error).message);
+    }
+  } finally {
+    clearTimeout(timer);
   }
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { NodeAPI } from "node-red";
+import type { Node, NodeAPI } from "node-red";
+import { type StatusKey, type StatusValues, translateStatus } from "../status/node-status.ts";
 
 type Next = (error?: unknown) => void;
 export type Handler = (request: IncomingMessage, response: ServerResponse, next: Next) => unknown;
@@ -36,17 +37,30 @@ export function partBehind({ base }: ServedPath, url: string | undefined): strin
   }
 }
 
+/** Who has a path, as people know it; both null for a route of which no node is known. */
+export interface PathOwner {
+  /** Null for a node without a name. */
+  readonly name: string | null;
+  readonly id: string | null;
+}
+
 interface Claim {
   readonly path: ServedPath;
   readonly app: WebApp;
   readonly handlers: readonly Handler[];
+  readonly owner: PathOwner;
   readonly onServed: () => void;
-  readonly onTaken: () => void;
+  /** Called once for each owner that has the path, or a part of it. */
+  readonly onTaken: (by: PathOwner) => void;
+  /** Called with each post to the path that something else has answered while the path is taken. */
+  readonly onLost?: ((request: IncomingMessage) => void) | undefined;
   isLeaving?: boolean;
-  /** Whether another node of the flows has a part of it, as far as was told. */
-  isShared?: boolean;
+  /** Who has it too, as far as was told. */
+  takenBy?: PathOwner | undefined;
   /** Removes the route; only there while the claim is served. */
   remove?: () => void;
+  /** Removes what looks at its requests. */
+  unwatch?: () => void;
 }
 
 /** Where the paths of an application are kept: nodes of all types have to see the same. */
@@ -60,6 +74,8 @@ const ofApp = Symbol("paths of @dimflow/node-red-dimensioner");
  */
 export class ServedPaths {
   #claims: Claim[] = [];
+  /** Which claim has handled a request. */
+  readonly #handled = new WeakMap<IncomingMessage, Claim>();
 
   /** The paths of this application. A site that serves no paths of flows may have none. */
   static of(app: WebApp | undefined): ServedPaths {
@@ -73,9 +89,17 @@ export class ServedPaths {
   }
 
   /** Claims a path. Returns a function that gives the claim up. */
-  claim(claim: Omit<Claim, "isLeaving" | "isShared" | "remove">): () => void {
+  claim(claim: Omit<Claim, "isLeaving" | "takenBy" | "remove" | "unwatch">): () => void {
     const own: Claim = { ...claim };
     this.#claims.push(own);
+    own.unwatch = watch(own.app, routeOf(own.path), (request, response) => {
+      if (own.remove !== undefined) {
+        keepBody(request);
+      }
+      if (request.method === "POST" && own.takenBy !== undefined) {
+        response.once("finish", () => this.#told(own, request, response));
+      }
+    });
     this.#serve(own);
     return () => {
       own.isLeaving = true;
@@ -94,21 +118,25 @@ export class ServedPaths {
 
   /**
    * To be called when the flows have started: tells the claims whose path an http in node has too, of which one of the two
-   * gets no requests, and those of which that is no longer so.
+   * gets no requests, and those of which that is no longer so. `ownerOf` says whose route a path is.
    */
-  check(): void {
+  check(ownerOf: (route: unknown) => PathOwner): void {
     for (const claim of this.#claims.filter(({ remove, isLeaving }) => remove !== undefined && !isLeaving)) {
-      const isShared = this.#isShared(claim);
-      if (isShared !== (claim.isShared ?? false)) {
-        claim.isShared = isShared;
-        (isShared ? claim.onTaken : claim.onServed)();
+      const shared = this.#sharedRoute(claim);
+      if (shared !== undefined) {
+        this.#taken(claim, ownerOf(shared.path));
+      } else if (claim.takenBy !== undefined) {
+        claim.takenBy = undefined;
+        claim.onServed();
       }
     }
   }
 
-  #isShared({ app, path }: Claim): boolean {
+  /** The route of somebody else that has a part of a path; undefined if there is none. */
+  #sharedRoute({ app, path }: Claim): { readonly path: unknown } | undefined {
     const route = routeOf(path);
     const own = new Set(this.#claims.map((claim) => String(routeOf(claim.path))));
+    const paths = [`/${path.base}`, ...(path.takesPart ? [`/${path.base}/secret`] : [])];
     let isBefore = true;
     for (const layer of layersOf(app)) {
       const there = propertyOf(layer, "route");
@@ -121,34 +149,57 @@ export class ServedPaths {
         continue;
       }
       // One that takes everything is no problem as long as it comes later.
-      if ((typeof given === "string" && route.test(given)) || (isBefore && matches(layer, `/${path.base}`))) {
-        return true;
+      const isSame = typeof given === "string" && route.test(given);
+      if (isSame || (isBefore && paths.some((one) => matches(layer, one)))) {
+        return { path: given };
       }
     }
-    return false;
+    return undefined;
+  }
+
+  #taken(claim: Claim, by: PathOwner): void {
+    const before = claim.takenBy;
+    claim.takenBy = by;
+    if (before === undefined || before.name !== by.name || before.id !== by.id) {
+      claim.onTaken(by);
+    }
+  }
+
+  /** A post to a path that is taken was answered. */
+  #told(own: Claim, request: IncomingMessage, { statusCode }: ServerResponse): void {
+    const by = this.#handled.get(request);
+    // A login of the site has refused it; or it comes again.
+    const isLost = by !== own && !(by === undefined && statusCode === 401) && statusCode !== 503;
+    if (isLost && own.isLeaving !== true) {
+      own.onLost?.(request);
+    }
   }
 
   #serve(own: Claim): void {
     const others = this.#claims.filter(
       (other) => other.remove !== undefined && overlap(own.path, other.path),
     );
-    if (others.some(({ isLeaving }) => !isLeaving)) {
-      own.onTaken();
+    const holder = others.find(({ isLeaving }) => !isLeaving);
+    if (holder !== undefined) {
+      this.#taken(own, holder.owner);
       return;
     }
     others.forEach((other) => this.#end(other));
-    const removeRoute = addRoute(own.app, routeOf(own.path), own.handlers);
-    const removeGuard = guardBody(own.app, routeOf(own.path));
-    own.remove = () => {
-      removeRoute();
-      removeGuard();
+    const mark: Handler = (request, _response, next) => {
+      this.#handled.set(request, own);
+      next();
     };
+    const [last, ...before] = own.handlers.toReversed();
+    const handlers = last === undefined ? [] : [...before.toReversed(), mark, last];
+    own.remove = addRoute(own.app, routeOf(own.path), handlers);
+    own.takenBy = undefined;
     own.onServed();
   }
 
   #end(claim: Claim): void {
     this.#claims = this.#claims.filter((other) => other !== claim);
     claim.remove?.();
+    claim.unwatch?.();
   }
 }
 
@@ -181,22 +232,31 @@ function addRoute(app: WebApp, path: RegExp, handlers: readonly Handler[]): () =
 }
 
 /**
- * Prevents other body parsers from reading a webhook's requests. If the editor and the flows have the same root, the
+ * Prevents other body parsers from reading a webhook's request. If the editor and the flows have the same root, the
  * editor's parsers come first: they would read a body before the secret is checked, round long ids, and respond to
  * invalid bodies with a page of their own that shows where Node-RED is installed. All other middleware, such as logins,
  * stays as it is. The core http in node is in the same place for its raw bodies.
  */
-function guardBody(app: WebApp, path: RegExp): () => void {
+function keepBody(request: IncomingMessage): void {
+  // The property by which body-parser recognizes a body that was read already.
+  Reflect.set(request, "_body", true);
+}
+
+/** Looks at the requests to a path before anything else does; returns a function that ends that. */
+function watch(
+  app: WebApp,
+  path: RegExp,
+  look: (request: IncomingMessage, response: ServerResponse) => void,
+): () => void {
   const outermost = outermostOf(app);
-  const guard: Handler = (request, _response, next) => {
+  const guard: Handler = (request, response, next) => {
     const [pathname = ""] = (request.url ?? "").split(/[?#]/);
     const root = app
       .path()
       .replace(/\/{2,}/g, "/")
       .replace(/\/$/, "");
     if (pathname.toLowerCase().startsWith(root.toLowerCase()) && path.test(pathname.slice(root.length))) {
-      // The property by which body-parser recognizes a body that was read already.
-      Reflect.set(request, "_body", true);
+      look(request, response);
     }
     next();
   };
@@ -243,35 +303,79 @@ function propertyOf(value: unknown, name: string | symbol): unknown {
     : undefined;
 }
 
-interface Served {
-  readonly path: ServedPath;
+/** Why a path is not served, or not alone. */
+export type PathProblem =
+  | { readonly key: "noWebServer" }
+  | { readonly key: "pathTaken"; readonly by: PathOwner };
+
+interface Served extends Pick<Claim, "onLost" | "onServed" | "owner" | "path"> {
   readonly handle: Handler;
-  readonly onServed: () => void;
-  /**
-   * Called with the reason why the path is not served, or not alone; if another node has it, it is served as soon as that
-   * one is gone.
-   */
-  readonly onProblem: (problem: "noWebServer" | "pathTaken") => void;
+  /** Called with a problem; if another node has the path, it is served as soon as that one is gone. */
+  readonly onProblem: (problem: PathProblem) => void;
 }
 
 /**
  * Serves a webhook or a page where Node-RED serves the paths of flows, behind the site's own middleware; returns a function that
  * ends that.
  */
-export function servePath(RED: NodeAPI, { path, handle, onServed, onProblem }: Served): () => void {
+export function servePath(RED: NodeAPI, { handle, onProblem, ...claim }: Served): () => void {
   // A site can disable all paths of flows.
   const root: unknown = RED.settings.httpNodeRoot;
   if (root === false) {
-    onProblem("noWebServer");
+    onProblem({ key: "noWebServer" });
     return () => undefined;
   }
   return ServedPaths.of(RED.httpNode).claim({
-    path,
+    ...claim,
     app: RED.httpNode,
     handlers: [...middleware(RED), handle],
-    onServed,
-    onTaken: () => onProblem("pathTaken"),
+    onTaken: (by) => onProblem({ key: "pathTaken", by }),
   });
+}
+
+/** A node as the owner of a path. */
+export function ownerOf({ id, name = "" }: Pick<Node, "id" | "name">): PathOwner {
+  return { id, name: name.trim() === "" ? null : name.trim() };
+}
+
+/** To be called when the flows have started: http in nodes may have come or gone. */
+export function checkPaths(RED: NodeAPI): void {
+  ServedPaths.of(RED.httpNode).check((route) => httpInOf(RED, route));
+}
+
+/** The http in node whose route a path is. */
+function httpInOf(RED: NodeAPI, route: unknown): PathOwner {
+  const found: PathOwner[] = [];
+  RED.nodes.eachNode((definition) => {
+    const url = propertyOf(definition, "url");
+    if (definition.type === "http in" && typeof url === "string" && `/${url.replace(/^\//, "")}` === route) {
+      found.push(ownerOf(definition));
+    }
+  });
+  return found[0] ?? { name: null, id: null };
+}
+
+/** What a status says of a problem with a path, and what the log says. */
+export function sayPathProblem(
+  RED: NodeAPI,
+  problem: PathProblem,
+  path: ServedPath,
+): { readonly status: StatusText; readonly log: string } {
+  if (problem.key === "noWebServer") {
+    return { status: { key: problem.key, values: {} }, log: translateStatus(RED, problem.key) };
+  }
+  const { name, id } = problem.by;
+  const status: StatusText =
+    name === null ? { key: "pathTaken", values: {} } : { key: "pathTakenBy", values: { name } };
+  const said = translateStatus(RED, status.key, status.values);
+  // Whoever looks for a node without a name finds it by its ID.
+  const where = [...(name === null && id !== null ? [id] : []), `/${path.base}`];
+  return { status, log: `${said} (${where.join(", ")})` };
+}
+
+interface StatusText {
+  readonly key: StatusKey;
+  readonly values: StatusValues;
 }
 
 /** The middleware of the site for the paths of flows, such as a login. */

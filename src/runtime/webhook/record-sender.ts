@@ -2,7 +2,7 @@ import type { Node, NodeAPI, NodeMessage } from "node-red";
 import { phrase } from "../../errors/interpolation.ts";
 import { headerNameProblem, readPath } from "../../rules/names.ts";
 import type { Received } from "../../webhook/posted-record.ts";
-import type { Target } from "../../webhook/pump.ts";
+import type { RecordReceiver } from "../../webhook/pump.ts";
 import type { SecretRule, WebhookRules } from "../../webhook/receiver.ts";
 import type { FlowsEvent } from "../config/flows-event.ts";
 import { SettingsReader } from "../config/settings.ts";
@@ -53,7 +53,7 @@ interface Followed {
  * so it is not delivered, and is sent again when the flows have started, to the nodes that did not get it. A message is
  * recognized by its `_msgid`, which nodes that pass on a message keep.
  */
-export class RecordSender implements Target {
+export class RecordSender implements RecordReceiver {
   readonly #RED: NodeAPI;
   readonly #node: Node;
   readonly #started: FlowsEvent;
@@ -83,7 +83,7 @@ export class RecordSender implements Target {
     const names = { _msgid, transactionId, transactionReference, barcodeReference };
     this.#sent.set(_msgid, { received, reached: 0, missed: [] });
     try {
-      const marks = { ...(corrects ? { corrects } : {}), ...(isResumed ? { resumed: true } : {}) };
+      const marks = { ...(corrects === null ? {} : { corrects }), ...(isResumed ? { resumed: true } : {}) };
       this.#node.send({ ...names, payload: record, ...marks });
       this.#onSent(waiting);
     } catch (error) {
