@@ -43,14 +43,14 @@ export interface MachineState {
 }
 
 /** The result of a measurement. */
-interface Measured {
+interface TakenMeasurement {
   readonly measurement: Measurement;
   readonly imageIdentifier: string;
   readonly transaction: Transaction;
 }
 
 /** Why nothing was measured: the mode is Video Only, or the power was switched off. */
-type NotMeasured = "never-measures" | "switched-off";
+type NotTaken = "never-measures" | "switched-off";
 
 /** The response to a video command: done, not allowed in this mode, or a status code set by an option. */
 export type VideoReply = "done" | "wrong-mode" | number;
@@ -73,7 +73,7 @@ export interface Machine {
   readonly savedContent: Content | null;
   setMode(mode: Mode): void;
   setParcel(parcel: TableParcel | null): void;
-  measure(references: References, trigger: Trigger, barcode?: string): Promise<Measured | NotMeasured>;
+  measure(references: References, trigger: Trigger, barcode?: string): Promise<TakenMeasurement | NotTaken>;
   start(references: References): VideoReply;
   stop(): VideoReply;
   cancel(): VideoReply;
@@ -141,8 +141,14 @@ function createMachineVideo(parts: MachineParts, machine: RecordingMachine): Mac
     transactions.attach(transaction, { ...videoMedia, heldBytes: 0, load: () => content });
   }
 
-  const recordedVideo = (parcel: TableParcel | null) => (recording: Recording) =>
-    parcels.video(parcel, recording.id, recording.references.transactionReference);
+  const recordedVideo =
+    (parcel: TableParcel | null) =>
+    ({ id, startedAt, references: { transactionReference } }: Recording) =>
+      parcels.video(
+        parcel,
+        startedAt,
+        transactionReference === null ? id : `${id} for ${transactionReference}`,
+      );
 
   function start(references: References): VideoReply {
     if (!isVideoMode(machine.mode)) {
@@ -244,7 +250,11 @@ export function createMachine(parts: MachineParts, firstParcel: TableParcel | nu
     }
   }
 
-  function takeMeasurement(references: References, trigger: Trigger, barcode: string | null): Measured {
+  function takeMeasurement(
+    references: References,
+    trigger: Trigger,
+    barcode: string | null,
+  ): TakenMeasurement {
     trackId += 1;
     const legalForTrade = mode === "legal-for-trade";
     const seen = table;
@@ -279,9 +289,9 @@ export function createMachine(parts: MachineParts, firstParcel: TableParcel | nu
     references: References,
     trigger: Trigger,
     barcode?: string,
-  ): Promise<Measured | NotMeasured> {
+  ): Promise<TakenMeasurement | NotTaken> {
     // There is one camera: a second request waits until the first measurement has ended.
-    const measured = queue.then(async (): Promise<Measured | NotMeasured> => {
+    const measured = queue.then(async (): Promise<TakenMeasurement | NotTaken> => {
       if (mode === "video-only") {
         return "never-measures";
       }

@@ -2,6 +2,7 @@ import { weightLb } from "./catalogue/index.ts";
 import type { DimsUnit, SimulatorOptions } from "./options.ts";
 import type { Random } from "./random.ts";
 import type { TableParcel } from "./parcels.ts";
+import { localTime } from "./timers.ts";
 
 /** The host's references of a measurement or a recording. */
 export interface References {
@@ -104,15 +105,6 @@ export function sidesIn(
   return object === null
     ? null
     : { length: convert(object.length), width: convert(object.width), height: convert(object.height) };
-}
-
-/** `2024-05-01T10:00:00.000+02:00`: the wall clock of the device with its offset from UTC. */
-function localTime(at: Date): string {
-  const offset = -at.getTimezoneOffset();
-  const clock = new Date(at.getTime() + offset * 60_000).toISOString().slice(0, -1);
-  const hours = String(Math.floor(Math.abs(offset) / 60)).padStart(2, "0");
-  const minutes = String(Math.abs(offset) % 60).padStart(2, "0");
-  return `${clock}${offset < 0 ? "-" : "+"}${hours}:${minutes}`;
 }
 
 function times(measurement: Measurement): { dateTimeLocal: string; dateTimeUtc: string } {

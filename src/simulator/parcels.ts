@@ -1,4 +1,5 @@
 import { nearest, openCatalogue, type Parcel, type PictureKind } from "./catalogue/index.ts";
+import { captionedFilm } from "./film-caption.ts";
 import { bytesContent, videoContent, type Content } from "./responses.ts";
 
 /** A parcel on a device's table. With an `errorCode` other than 0 every measurement of it fails. */
@@ -42,10 +43,11 @@ export interface Parcels {
   pick(chance: number): TableParcel;
   /** An image of a parcel. */
   image(parcel: TableParcel, kind: PictureKind): Content;
-  /** The video of a recording of the parcel, with the recording's id and reference in it. */
-  video(parcel: TableParcel | null, recordingId: string, reference: string | null): Content;
-  /** A playable video of the catalogue. */
-  mp4(): Buffer;
+  /**
+   * A video of the parcel that says when it begins, and `recorded` where players do not look; `totalBytes` long, if that is not too
+   * short for it.
+   */
+  video(parcel: TableParcel | null, begins: Date, recorded: string, totalBytes?: number): Content;
 }
 
 export const imageKinds = ["annotated", "color", "depth"] as const;
@@ -105,10 +107,9 @@ export function openParcels(videoBytes: number | undefined): Parcels {
       contents.set(key, content);
       return content;
     },
-    video(parcel, recordingId, reference) {
-      const recorded = reference === null ? recordingId : `${recordingId} for ${reference}`;
-      return videoContent(catalogue.read(parcel?.pictured ?? first, "video"), recorded, videoBytes);
+    video(parcel, begins, recorded, totalBytes = videoBytes) {
+      const film = catalogue.read(parcel?.pictured ?? first, "video");
+      return videoContent(() => captionedFilm(film, begins), recorded, totalBytes);
     },
-    mp4: () => catalogue.read(first, "video"),
   };
 }

@@ -1,4 +1,4 @@
-import { bytesContent, filledContent, videoContent, type Content } from "./responses.ts";
+import { bytesContent, filledContent, type Content } from "./responses.ts";
 import { LimitError } from "./history.ts";
 import type { DeviceButton, Machine, ScanReply } from "./machine.ts";
 import { noReferences } from "./measurement.ts";
@@ -10,6 +10,7 @@ import type {
   SimulatedNewerDevice,
 } from "./simulator.ts";
 import type { SimulatorCore } from "./core.ts";
+import type { Transaction } from "./transactions.ts";
 
 const pressedReplies = {
   start: "recording-started",
@@ -99,7 +100,7 @@ const firstBytes: Readonly<Record<string, string>> = {
   "image/png": "\x89PNG\r\n\x1a\n",
 };
 
-function contentOf(core: SimulatorCore, media: NewMedia): Content {
+function contentOf({ parcels }: SimulatorCore, transaction: Transaction, media: NewMedia): Content {
   const { bytes, contentType, generateBytes = 0 } = media;
   if (bytes !== undefined) {
     return bytesContent(contentType, bytes);
@@ -108,7 +109,7 @@ function contentOf(core: SimulatorCore, media: NewMedia): Content {
     const head = Buffer.from(firstBytes[contentType] ?? "", "latin1");
     return filledContent(contentType, head.subarray(0, generateBytes), generateBytes);
   }
-  return videoContent(core.parcels.mp4(), "placed by hand", generateBytes);
+  return parcels.video(null, transaction.at, "placed by hand", generateBytes);
 }
 
 export function simulatedCloud(core: SimulatorCore, at: Listening): SimulatedCloud {
@@ -148,7 +149,7 @@ export function simulatedCloud(core: SimulatorCore, at: Listening): SimulatedClo
       if (transaction.media.length >= mostMediaOfOne) {
         throw new LimitError(`Transaction ${transactionId} already has ${mostMediaOfOne} media.`);
       }
-      const content = contentOf(core, media);
+      const content = contentOf(core, transaction, media);
       const description = media.description ?? descriptions[media.contentType] ?? "";
       return transactions.attach(transaction, {
         contentType: media.contentType,

@@ -91,15 +91,16 @@ function freeBox(size: number, payload: Buffer): Buffer {
 /**
  * A playable MP4 that ends in a `free` box with the id of the recording, so that no two recordings are the same file,
  * and with its reference. With `totalBytes` the box fills the file up to that length; the filling is generated while it
- * is sent.
+ * is sent, and so is `film`, which must be the same each time.
  */
-export function videoContent(mp4: Buffer, recorded: string, totalBytes: number | undefined): Content {
+export function videoContent(film: () => Buffer, recorded: string, totalBytes: number | undefined): Content {
+  const mp4 = film();
   const payload = Buffer.from(`recording ${recorded}`);
   const smallest = mp4.length + shortHeaderBytes + payload.length;
   const size = Math.max(smallest, totalBytes ?? 0);
-  // All recordings share the video itself, so that many of them take little memory.
+  // A recording holds no film, so that many of them take little memory.
   const body = joinedBody([
-    bytesBody(mp4),
+    { size: mp4.length, read: (start, end) => [film().subarray(start, end)] },
     filledBody(freeBox(size - mp4.length, payload), size - mp4.length),
   ]);
   return { ...body, contentType: "video/mp4", etag: etagOf(mp4, payload, String(size)) };

@@ -1,5 +1,5 @@
 import { connect, type Socket } from "node:net";
-import { groupSeparator, labelSymbologies, labelText } from "./catalogue/labels.ts";
+import { groupSeparator, labelSymbologies, labelText } from "./catalogue/parcels.ts";
 import type { TableParcel } from "./parcels.ts";
 import { openPortListener } from "./port-listener.ts";
 import {

@@ -58,3 +58,12 @@ export function createTimers(): Timers {
     },
   };
 }
+
+/** `2024-05-01T10:00:00.000+02:00`: the wall clock of the device with its offset from UTC. */
+export function localTime(at: Date): string {
+  const offset = -at.getTimezoneOffset();
+  const clock = new Date(at.getTime() + offset * 60_000).toISOString().slice(0, -1);
+  const hours = String(Math.floor(Math.abs(offset) / 60)).padStart(2, "0");
+  const minutes = String(Math.abs(offset) % 60).padStart(2, "0");
+  return `${clock}${offset < 0 ? "-" : "+"}${hours}:${minutes}`;
+}

@@ -48,7 +48,7 @@ describe("simulator: generated video", () => {
 
   for (const size of [0, 2 ** 20, 2 ** 32 + 12_345, 12 * 2 ** 30]) {
     it(`is a whole MP4 of ${size === 0 ? "its own length" : `${size} bytes`}`, () => {
-      const content = videoContent(mp4(), "id-1", size === 0 ? undefined : size);
+      const content = videoContent(mp4, "id-1", size === 0 ? undefined : size);
       if (size > 0) {
         assert.equal(content.size, size);
       }
@@ -64,7 +64,7 @@ describe("simulator: generated video", () => {
   }
 
   it("gives the same bytes for a part as within the whole", () => {
-    const content = videoContent(mp4(), "id-1", 2 ** 20);
+    const content = videoContent(mp4, "id-1", 2 ** 20);
     const whole = Buffer.concat([...content.read(0, content.size)]);
     const edge = mp4().length;
     for (const [from, to] of [
@@ -78,7 +78,7 @@ describe("simulator: generated video", () => {
   });
 
   it("has one ETag for one recording and length", () => {
-    const etag = (id: string, size: number): string => videoContent(mp4(), id, size).etag;
+    const etag = (id: string, size: number): string => videoContent(mp4, id, size).etag;
     assert.equal(etag("a", 2 ** 20), etag("a", 2 ** 20));
     assert.notEqual(etag("a", 2 ** 20), etag("b", 2 ** 20));
     assert.notEqual(etag("a", 2 ** 20), etag("a", 2 ** 21));

@@ -112,7 +112,7 @@ describe("simulator: page", () => {
     const saved = await bytesOf(await fetch(`${sim.control.origin}/${source}`));
     assert.equal(saved.length, sim.newer.state.savedVideo?.bytes);
     const plays = await page.evaluate(
-      `document.createElement("video").canPlayType('video/mp4; codecs="avc1.64000d"')`,
+      `document.createElement("video").canPlayType('video/mp4; codecs="avc1.42c00c"')`,
     );
     if (plays !== "") {
       await page.evaluate(`new Promise((resolve) => {

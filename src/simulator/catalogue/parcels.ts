@@ -23,7 +23,15 @@ export interface Parcel extends Size {
 
 /**
  * The parcels the simulator knows. The pictures beside this file were drawn from this table by a small ray tracer, with labels by
- * bwip-js and videos by ffmpeg.
+ * bwip-js. Videos were drawn with a caption in their upper 24 rows, and encoded again without it by ffmpeg 5.1:
+ *
+ *     ffmpeg -i drawn.mp4 -vf delogo=3:2:49:23,delogo=145:2:173:23,crop=320:224:0:16 \
+ *       -c:v libx264 -profile:v baseline -preset veryslow -crf 32.4 \
+ *       -x264-params ref=1:keyint=infinite:scenecut=0:subme=0 -bsf:v filter_units=remove_types=6 \
+ *       -movflags +faststart -map_metadata -1 -fflags +bitexact cube.mp4
+ *
+ * The caption that `film-caption.ts` adds needs it so: one slice in each picture, one earlier picture to refer to, CAVLC. What
+ * refers to points above the picture shows the caption there: without `subme=0` a few do.
  */
 export const catalogueParcels: readonly Parcel[] = [
   {
@@ -93,4 +101,48 @@ const kgPerLb = 0.45359237;
 /** The weight as the device reports it: pounds with two decimals. */
 export function weightLb(parcel: Pick<Parcel, "weightKg">): number {
   return Math.round((parcel.weightKg / kgPerLb) * 100) / 100;
+}
+
+/** A value and its GS1 application identifier. */
+type Element = readonly [ai: string, value: string];
+
+/** The two codes on each label of the catalogue. */
+export const labelSymbologies = ["gs1-128", "gs1-datamatrix"] as const;
+export type LabelSymbology = (typeof labelSymbologies)[number];
+
+/** How FNC1 behind a value of variable length is sent. */
+export const groupSeparator = "\x1d";
+
+/**
+ * The elements of a label's codes. The barcode contains the number of the parcel; the Data Matrix also contains order
+ * number, gross weight in kilograms, and length, width and height in metres.
+ */
+function labelElements(parcel: Parcel, symbology: LabelSymbology): readonly Element[] {
+  const { barcode, weightKg, lengthCm, widthCm, heightCm } = parcel;
+  const sscc: Element = ["00", barcode];
+  if (symbology === "gs1-128") {
+    return [sscc];
+  }
+  const digits = (count: number): string => String(Math.round(count)).padStart(6, "0");
+  return [
+    sscc,
+    ["400", orderNumber(parcel)],
+    // The last digit of these identifiers says how many decimals the value has.
+    ["3302", digits(weightKg * 100)],
+    ["3313", digits(lengthCm * 10)],
+    ["3323", digits(widthCm * 10)],
+    ["3333", digits(heightCm * 10)],
+  ];
+}
+
+/** The number of the customer's order. */
+function orderNumber({ barcode }: Parcel): string {
+  return `PO-${barcode.slice(-6, -1)}`;
+}
+
+/** The content of a code of the label: its elements, with FNC1 behind each whose length is not predefined. */
+export function labelText(parcel: Parcel, symbology: LabelSymbology): string {
+  return labelElements(parcel, symbology)
+    .map(([ai, value]) => `${ai}${value}${ai === "400" ? groupSeparator : ""}`)
+    .join("");
 }

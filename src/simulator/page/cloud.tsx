@@ -1,5 +1,5 @@
 import type { VNode } from "preact";
-import { Switch } from "../../ui/switch.tsx";
+import { Switch } from "../../ui/choices.tsx";
 import type { Media } from "../../ui/viewer.tsx";
 import type { Actions } from "./control.ts";
 import { Copied } from "./widgets.tsx";

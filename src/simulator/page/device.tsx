@@ -1,8 +1,6 @@
 import type { VNode } from "preact";
 import * as v from "valibot";
-import { useChosen } from "../../ui/chosen.ts";
-import { Choices } from "../../ui/choices.tsx";
-import { Switch } from "../../ui/switch.tsx";
+import { Choices, useChosen, Switch } from "../../ui/choices.tsx";
 import type { Actions, Control } from "./control.ts";
 import { Buttons, Copied, ScanForm } from "./widgets.tsx";
 import { Readout, Screen } from "./screen.tsx";

@@ -1,7 +1,6 @@
 import { options, render, type VNode } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import { ServerState } from "../../ui/chosen.ts";
-import { Choices } from "../../ui/choices.tsx";
+import { Choices, ServerState } from "../../ui/choices.tsx";
 import { useNotice } from "../../ui/notice.tsx";
 import { Viewer, type Media } from "../../ui/viewer.tsx";
 import { createControl, type Actions } from "./control.ts";

@@ -1,6 +1,6 @@
 import type { VNode } from "preact";
 import { useRef } from "preact/hooks";
-import { Switch } from "../../ui/switch.tsx";
+import { Switch } from "../../ui/choices.tsx";
 import type { Actions, Control } from "./control.ts";
 import { Copied } from "./widgets.tsx";
 import type { Generation, State, TableParcel } from "./shapes.ts";
