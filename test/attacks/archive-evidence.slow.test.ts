@@ -205,7 +205,7 @@ describe("evidence that is damaged, contradicts itself or accumulates", () => {
         onResumeError: (error) => assert.fail(String(error)),
         onAway: () => undefined,
         onFindings: (unknown) =>
-          assert.deepEqual(unknown, { movedAside: [], damagedJobs: [], unknownMedia: null }),
+          assert.deepEqual(unknown, { movedAside: [], damagedJobs: [], elsewhere: [], unknownMedia: null }),
       });
       try {
         const startedAt = performance.now();

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { runInNewContext } from "node:vm";
 import { withFolder } from "../media/support.ts";
 import { TestFlow } from "../support/flow.ts";
 import { replyJson, startServer } from "../support/servers.ts";
@@ -166,9 +167,13 @@ describe("A7: messages that come faster than they end", () => {
       { id: "measure", z: "tab", type: "dimensioner-measure", device: "device", wires: [["out-0", "out-1"]] },
     ]);
     try {
+      // As a Function node makes it.
+      const mapOfFunction = runInNewContext('(value) => new Map([["foo", value]])') as (
+        one: unknown,
+      ) => object;
       let foo: unknown = "deep";
       for (let level = 0; level < 5_000; level++) {
-        foo = level % 2 === 0 ? [foo] : new Map([["foo", foo]]);
+        foo = [[foo], new Map([["foo", foo]]), mapOfFunction(foo)][level % 3];
       }
       const { error, sent } = await flow.run("measure", { transactionReference: "R1", foo });
       assert.deepEqual([error?.code, sent.length, device.requests.length], ["ERR_INPUT", 0, 0]);
