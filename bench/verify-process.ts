@@ -1,5 +1,5 @@
 /** Verifies an archive in a process of its own, and sends how long that took. Started by parts/verify.ts. */
-import { verifyArchive } from "../src/vault/commands.ts";
+import { verifyArchive } from "../src/vault/upkeep/upkeep.ts";
 
 const before = process.cpuUsage();
 const startedAt = performance.now();

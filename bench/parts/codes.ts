@@ -30,6 +30,8 @@ const codeKinds: Readonly<Record<string, string>> = {
   "FedEx, 34 digits": "]C01001921334250001000300779017972697\r\n",
   "USPS IMpb, with routing code": "]C1420023349200190132607600833457\r\n",
   "plain text": "]C0ORDER-2026-004711\r\n",
+  "UPS MaxiCode, 15 elements":
+    "]U1[)>\x1e01\x1d96841706672\x1d840\x1d001\x1d1Z00004951\x1dUPSN\x1d06X610\x1d159\x1d1234567\x1d1/1\x1d\x1dY\x1d634 ALPHA DR\x1dPITTSBURGH\x1dPA\x1e\x04\r\n",
 };
 
 /** Reads each kind again and again. The fastest round counts: other programs can only make a round slower. */

@@ -5,8 +5,7 @@ import { type Database, lockLog } from "../../src/database/database.ts";
 import type { LogTable } from "../../src/database/log-table.ts";
 import { StoreDatabases } from "../../src/database/store-databases.ts";
 import { type LogEvent, entryOf } from "../../src/vault/log/events.ts";
-import { LogTree } from "../../src/vault/log/log-tree.ts";
-import { leafHash, rootByPath } from "../../src/vault/log/tree.ts";
+import { leafHash, rootByPath, LogTree } from "../../src/vault/log/tree.ts";
 import { median } from "../median.ts";
 import type { Progress } from "../progress.ts";
 

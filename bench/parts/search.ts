@@ -47,6 +47,16 @@ const text = (value: string): Query => ({ by: "text", value });
 /** What is rare and what is frequent, evenly and not: the references of the older half begin otherwise than those of the newer. */
 function casesOf(packages: number): readonly Case[] {
   const reference = `SO-${packages - 2}`;
+  const held = Array.from({ length: 500 }, (_, place) =>
+    locationOf(place * Math.ceil(packages / 500), packages),
+  );
+  const middle = archivedAt(packages / 2);
+  const older = {
+    from: archivedAt(packages / 4),
+    to: new Date(Date.parse(archivedAt(packages / 4)) + 30 * 86_400_000).toISOString(),
+  };
+  const day = { from: middle, to: new Date(Date.parse(middle) + 86_400_000).toISOString() };
+  const period = { from: middle, to: new Date(Date.parse(middle) + 30 * 86_400_000).toISOString() };
   return [
     { search: "all packages", query: { by: "all" } },
     { search: "a whole reference", query: text(reference) },
@@ -69,6 +79,67 @@ function casesOf(packages: number): readonly Case[] {
     },
     { search: "a device", query: { by: "all" }, filter: { device: "Dock 7" } },
     { search: "four digits of a device", query: text("4711"), filter: { device: "Dock 7" } },
+    { search: "returns, which a five-hundredth is", query: { by: "all" }, filter: { work: "return" } },
+    { search: "inspections, of which there are three", query: { by: "all" }, filter: { work: "inspection" } },
+    { search: "packing", query: { by: "all" }, filter: { work: "packing" } },
+    { search: "a device in a month", query: { by: "all" }, filter: { device: "Dock 7", period } },
+    {
+      search: "returns of a device in a month",
+      query: { by: "all" },
+      filter: { device: "Dock 0", period, work: "return" },
+    },
+    {
+      search: "inspections of a device that has none",
+      query: { by: "all" },
+      filter: { device: "Dock 0", work: "inspection" },
+    },
+    {
+      search: "returns of a device in a month, with a film",
+      query: { by: "all" },
+      filter: { device: "Dock 0", period, work: "return", marks: ["film"] },
+    },
+    {
+      search: "films of a device that has none",
+      query: { by: "all" },
+      filter: { device: "Dock 7", marks: ["film"] },
+    },
+    {
+      search: "incomplete, with a film, of a device in a month",
+      query: { by: "all" },
+      filter: { device: "Dock 7", period, marks: ["film", "incomplete"] },
+    },
+    { search: "a word of all packages, in inspections", query: text("dock"), filter: { work: "inspection" } },
+    { search: "a word of all packages, in returns", query: text("dock"), filter: { work: "return" } },
+    { search: "a word of all packages, in a month", query: text("dock"), filter: { period } },
+    { search: "a word of all packages, on a day", query: text("dock"), filter: { period: day } },
+    {
+      search: "a word of all packages, of an unknown device",
+      query: text("dock"),
+      filter: { device: "Dock" },
+    },
+    {
+      search: "the beginning of the older half, of a device",
+      query: text("PO-"),
+      filter: { device: "Dock 7" },
+    },
+    {
+      search: "the beginning of the newer half, in an older month",
+      query: text("SO-"),
+      filter: { period: older },
+    },
+    {
+      search: "the beginning of the newer half, in an older month of a device",
+      query: text("SO-"),
+      filter: { device: "Dock 7", period: older },
+    },
+    { search: "four digits, in returns", query: text("4711"), filter: { work: "return" } },
+    { search: "five hundred on hold", query: { by: "all" }, filter: { locations: held } },
+    {
+      search: "on hold, returns of a device in a month",
+      query: { by: "all" },
+      filter: { locations: held, device: "Dock 0", period, work: "return" },
+    },
+    { search: "a word of all packages, on hold", query: text("dock"), filter: { locations: held } },
   ];
 }
 
@@ -162,21 +233,34 @@ async function fill(database: Database, packages: number, indexes: string): Prom
   await database.transaction([{ sql: "ANALYZE" }]);
 }
 
+function referenceOf(place: number, packages: number): string {
+  return `${place < packages / 2 ? "PO" : "SO"}-${place}`;
+}
+
+function locationOf(place: number, packages: number): string {
+  return `2026-11-22/${referenceOf(place, packages)}`;
+}
+
+function archivedAt(place: number): string {
+  return new Date(1_700_000_000_000 + Math.floor(place) * 30_000).toISOString();
+}
+
 function rowOf(place: number, packages: number): Record<string, SqlValue> {
   const hash = createHash("sha256").update(String(place)).digest("hex");
   const id = hash.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
-  const reference = `${place < packages / 2 ? "PO" : "SO"}-${place}`;
+  const reference = referenceOf(place, packages);
   const customer = `CUSTOMER-${place % 1_000}`;
   const barcode = `4006381${String(place).padStart(7, "0")}`;
   const note = place % Math.ceil(packages / 3) === 7 ? "zebra" : null;
   const device = `Dock ${place % 40}`;
   const complete = note === null;
-  const archivedAt = new Date(1_700_000_000_000 + place * 30_000).toISOString();
+  const time = archivedAt(place);
+  const work = place % Math.ceil(packages / 3) === 11 ? "inspection" : place % 500 === 0 ? "return" : null;
   return {
     package_id: hash.slice(0, 36),
     job_key: hash,
     store_id: "store",
-    location: `2026-11-22/${reference}`,
+    location: locationOf(place, packages),
     manifest_sha256: hash,
     transaction_id: id,
     transaction_reference: reference,
@@ -184,15 +268,15 @@ function rowOf(place: number, packages: number): Record<string, SqlValue> {
     custom_reference_2: note,
     barcode_reference: barcode,
     device,
-    archived_at: archivedAt,
+    archived_at: time,
+    work,
     complete: Number(complete),
     files: 4,
     bytes: 5_000_000,
     measurement_sha256: hash,
     raw_sha256: hash,
-    previous_sha256: hash,
     search_words: searchWords(
-      archivedAt,
+      time,
       [reference, customer, note, barcode, id, device],
       [...(place % 1_000 === 0 ? (["film"] as const) : []), ...(complete ? [] : (["incomplete"] as const))],
     ),
