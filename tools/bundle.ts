@@ -3,7 +3,16 @@
  * Node-RED's editor loads for each node type, the pages, catalogs, help, icons, pictures and licences. `npm run build`
  * runs both.
  */
-import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  globSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { basename, dirname, join, posix } from "node:path";
 import { build } from "esbuild";
 import { editorHtml, forBrowsers } from "./editor-html.ts";
@@ -16,25 +25,49 @@ const {
   "node-red": nodeRed,
 } = JSON.parse(readFileSync("package.json", "utf8")) as {
   bin: Record<string, string>;
-  exports: Record<string, string | { default: string }>;
+  exports: Record<string, string | { default: string; types: string }>;
   "node-red": { nodes: Record<string, string> };
 };
 const thirdParty = new ThirdParty();
+declarations();
 await modules();
 for (const name of readdirSync("nodes")) {
   mkdirSync(`dist/nodes/${name}`, { recursive: true });
   writeFileSync(`dist/nodes/${name}/${name}.html`, await editorHtml(name, [thirdParty.plugin]));
-  cpSync(`nodes/${name}/locales`, `dist/nodes/${name}/locales`, { recursive: true });
+  copyTexts(`nodes/${name}/locales`);
 }
 // Icons that lie beside several nodes would be listed several times.
 cpSync("icons", "dist/nodes/device/icons", { recursive: true });
 await page("src/simulator/page");
 await page("src/evidence/page/client");
-cpSync("src/evidence/page/client/texts", "dist/src/evidence/page/client/texts", { recursive: true });
+copyTexts("src/evidence/page/client/texts");
 writeFileSync("dist/THIRD-PARTY.txt", thirdParty.notices());
 copy("src/simulator/catalogue", /\.(?:jpg|png|bmp\.gz|mp4)$/);
 for (const command of Object.values(bin)) {
   chmodSync(command, 0o755);
+}
+
+/** Removes the declarations that programs with the library do not see: the compiler makes one of each module. */
+function declarations(): void {
+  const needed = new Set<string>();
+  const need = (path: string): void => {
+    if (!needed.has(path)) {
+      needed.add(path);
+      for (const [, to = ""] of readFileSync(path, "utf8").matchAll(
+        /\b(?:from|import) ?\(?"(\.[^"]+)\.[jt]s"/g,
+      )) {
+        need(posix.join(posix.dirname(path), `${to}.d.ts`));
+      }
+    }
+  };
+  for (const one of Object.values(exports)) {
+    if (typeof one !== "string") {
+      need(posix.normalize(one.types));
+    }
+  }
+  for (const path of globSync("dist/**/*.d.ts").filter((one) => !needed.has(one.replaceAll("\\", "/")))) {
+    rmSync(path);
+  }
 }
 
 /**
@@ -94,6 +127,15 @@ async function page(folder: string): Promise<void> {
     minify: true,
   });
   copy(folder, /\.(?:html|svg)$/);
+}
+
+/** Copies a folder to the same place below dist/, with its catalogs in one line each: they are a fifth of what is installed. */
+function copyTexts(folder: string): void {
+  cpSync(folder, join("dist", folder), { recursive: true });
+  for (const path of globSync("**/*.json", { cwd: folder })) {
+    const content: unknown = JSON.parse(readFileSync(join(folder, path), "utf8"));
+    writeFileSync(join("dist", folder, path), JSON.stringify(content));
+  }
 }
 
 /** Copies the files of a folder whose names fit to the same place below dist/. */

@@ -196,7 +196,7 @@ function frame(group: Group | undefined, rows: string): string {
 }
 
 function rowOf(id: string, name: string, property: Property): string {
-  if (property.kind === "outputs") {
+  if (property.kind === "outputs" || (property.kind === "text" && property.isHidden === true)) {
     return `<input type="hidden" id="${id}" />\n`;
   }
   const label = text(property.label ?? `label.${name}`);

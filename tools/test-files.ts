@@ -22,6 +22,8 @@ process.on("message", ({ file }: { readonly file?: string }) => {
   void (file === undefined ? end() : runFile(file).then((result) => process.send?.(result)));
 });
 
+process.on("unhandledRejection", (reason) => console.error("Nobody handles this rejection:", reason));
+
 async function runFile(file: string): Promise<FileResult> {
   const failures: { title: string; error: string }[] = [];
   const skipped: string[] = [];
@@ -41,6 +43,8 @@ async function runFile(file: string): Promise<FileResult> {
       runner.on("pending", (test) => skipped.push(test.fullTitle()));
       runner.on("fail", (test, error: unknown) => fail(test.fullTitle(), error));
     });
+    // Else the listeners of all runs pass a rejection that nobody handles to one another, in every order that there is.
+    mocha.dispose();
     if (passed + failures.length + skipped.length === 0) {
       fail("the whole file", "It has no test.");
     }

@@ -3,6 +3,7 @@
  *
  *   npm test               the build, the checks, and each test file but *.slow.test.ts
  *   npm run test:slow      the rest: *.slow.test.ts on this Node.js, and every test file on the other one (22 or 24)
+ *   npm run test:all       both of these
  *   npm run test:long      the programs in test/long, which take hours
  *   npm run test:slow -- archive    only files whose paths contain one of these words
  *
@@ -148,20 +149,19 @@ if (mode === "long") {
     const all = wanted("test/**/*.test.ts").filter((file) => !file.startsWith("test/mutations/"));
     const isSlow = (file: string) => file.endsWith(".slow.test.ts");
     const other = bundledNode(ownMajor >= 24 ? 22 : 24);
-    const files =
-      mode === "fast"
-        ? all.filter((file) => !isSlow(file)).map((file) => testFile(file, process.execPath))
-        : [
-            ...all.filter(isSlow).map((file) => testFile(file, process.execPath)),
-            // Pages, sources and the bench are the same on each Node.js.
-            ...(other === undefined
-              ? []
-              : all
-                  .filter((file) => !/^test\/(?:bench|checks|docs)\//.test(file))
-                  .map((file) => testFile(file, other))),
-          ];
+    const fast = all.filter((file) => !isSlow(file)).map((file) => testFile(file, process.execPath));
+    const slow = [
+      ...all.filter(isSlow).map((file) => testFile(file, process.execPath)),
+      // Pages, sources and the bench are the same on each Node.js.
+      ...(other === undefined
+        ? []
+        : all
+            .filter((file) => !/^test\/(?:bench|checks|docs)\//.test(file))
+            .map((file) => testFile(file, other))),
+    ];
+    const files = [...(mode === "slow" ? [] : fast), ...(mode === "fast" ? [] : slow)];
     const checks =
-      mode === "fast" && words.length === 0
+      mode !== "slow" && words.length === 0
         ? ["check:types", "lint", "check:format", "check:unused", "check:package"].map(npmScript)
         : [];
     // Tests wait for half of their time, so two for each core keep it busy.

@@ -11,9 +11,9 @@ import { installedPackage } from "./installed.ts";
 import { lockedVersions } from "./locked.ts";
 import { packageName, repository, type Packed } from "./packed.ts";
 
-const largestPackedBytes = 2_100_000;
+const largestPackedBytes = 2_150_000;
 /** With all that npm installs for it. */
-const largestInstalledBytes = 12_500_000;
+const largestInstalledBytes = 12_900_000;
 
 describe(`the packed package on Node ${process.versions.node} and Node-RED ${nodeRedMajor}`, () => {
   let packed: Packed;
@@ -38,7 +38,7 @@ describe(`the packed package on Node ${process.versions.node} and Node-RED ${nod
     }
   });
 
-  it("is smaller than 2.1 MB, and installed with its dependencies than 12.5 MB", async () => {
+  it("is smaller than 2.15 MB, and installed with its dependencies than 12.9 MB", async () => {
     assert.ok(packed.tarball.size < largestPackedBytes, `${packed.tarball.size} bytes packed`);
     const installedBytes = await bytesIn(join(packed.userDir, "node_modules"));
     assert.ok(installedBytes < largestInstalledBytes, `${installedBytes} bytes installed`);

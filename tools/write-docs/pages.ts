@@ -8,7 +8,13 @@ import { packingStation } from "../../src/station/flow.ts";
 import { supervisor } from "../../src/supervisor/flow.ts";
 import { writeFlow } from "./flow-file.ts";
 import { formatSource } from "./format.ts";
-import { writeManifestSchema, writeMessages, writeSchemaFile, writeShapes } from "./schemas.ts";
+import {
+  writeManifestSchema,
+  writeMessages,
+  writeSchemaFile,
+  writeShapes,
+  writeWeightTableSchema,
+} from "./schemas.ts";
 import { generated } from "./tables.ts";
 
 const catalog = "nodes/device/locales/en-US/device.json";
@@ -21,6 +27,7 @@ export async function writePages(): Promise<Map<string, string>> {
     "src/library/messages.ts": writeMessages(),
     "docs/messages.schema.json": writeSchemaFile(),
     "docs/manifest.schema.json": writeManifestSchema(),
+    "docs/weight-table.schema.json": writeWeightTableSchema(),
     [catalog]: await writeCatalog(),
     "examples/30 packing station.json": await writeFlow(packingStation),
     "examples/31 supervisor.json": await writeFlow(supervisor),

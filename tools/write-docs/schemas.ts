@@ -1,5 +1,6 @@
 import { toJsonSchemaDefs, type JsonSchema } from "@valibot/to-json-schema";
 import type * as v from "valibot";
+import { weightTable } from "../../src/model/weight-table.ts";
 import { manifestSchema } from "../../src/vault/packages/manifest.ts";
 import {
   definitions,
@@ -88,6 +89,15 @@ export function writeSchemaFile(): string {
 export function writeManifestSchema(): string {
   const { Manifest } = jsonSchemas({ Manifest: manifestSchema }, { areClosed: true });
   return schemaFile("manifest", { title: "Manifest of an evidence package", ...Manifest });
+}
+
+/** docs/weight-table.schema.json, from the schema by which tables of one's own are read. */
+export function writeWeightTableSchema(): string {
+  const { WeightTable } = jsonSchemas({ WeightTable: weightTable }, { areClosed: true });
+  return schemaFile("weight-table", {
+    title: "Table of carriers' rules for the billable weight",
+    ...WeightTable,
+  });
 }
 
 function schemaFile(name: string, content: object): string {

@@ -14,7 +14,7 @@ import { formats } from "../../src/scan/carriers/formats.ts";
 import { release, rows as identifiers } from "../../src/scan/gs1/application-identifiers.ts";
 import { uncheckedRules } from "../../src/scan/gs1/table.ts";
 import { symbologies } from "../../src/scan/read-code.ts";
-import { doubtfulReplacements, replacements } from "../../src/scan/separators.ts";
+import { replacements } from "../../src/scan/separators.ts";
 import { mostCharacters } from "../../src/scan/read-scans.ts";
 import { preferredElements } from "../../src/scan/reference.ts";
 import { messageSchemas } from "./schemas.ts";
@@ -38,7 +38,6 @@ export const generated: Readonly<Record<string, Readonly<Record<string, () => st
   "docs/scan.md": {
     mostCharacters: () => mostCharacters.toLocaleString("en-US"),
     replacements: () => replacements.map(code).join(", "),
-    doubtfulReplacements: () => doubtfulReplacements.map((one) => code(one).replace("|", "\\|")).join(", "),
     symbologies: () =>
       table(
         ["identifier", "code"],
@@ -208,6 +207,7 @@ function ruleTable(): string {
       rule.productRounding === "0" ? `0.001 ${weight}` : `${rule.productRounding} ${weight}`,
       rule.threshold === "0" ? "–" : `${rule.threshold} ${length}³`,
       rule.isVerified ? rule.source : `${rule.source} (_unverified_)`,
+      rule.checked,
     ];
   });
   const header = [
@@ -220,6 +220,7 @@ function ruleTable(): string {
     "weight rounded up to",
     "volume above",
     "source",
+    "compared on",
   ];
   return table(header, rows);
 }
@@ -249,15 +250,17 @@ function exampleTable(): string {
 
 function limitTable(): string {
   const rows = Object.values(presets).flatMap(({ name, surcharges }) =>
-    surcharges.flatMap(({ since, source, limits }) =>
+    surcharges.flatMap(({ since, source, checked, limits }) =>
       limits.map((limit) => [
         name,
         since ?? "–",
         limit.name,
         `${limit.quantity} > ${limit.limit} ${unitOf(limit)}`,
+        limit.minimum === undefined ? "–" : `${limit.minimum.value} ${limit.minimum.unit}`,
         source,
+        checked,
       ]),
     ),
   );
-  return table(["carrier", "since", "limit", "over", "source"], rows);
+  return table(["carrier", "since", "limit", "over", "least weight", "source", "compared on"], rows);
 }
