@@ -95,12 +95,12 @@ const translations = layouts.map(({ name, made, meant, isPossible }) => ({
   characters: new Map(Array.from(made, (one, index) => [one, meant.charAt(index)])),
 }));
 
-/** A 2D label of a carrier is some hundreds of characters. */
-const longest = 1_000;
+/** An EAN-8 is the shortest code with a check digit, and a 2D label of a carrier is some hundreds of characters. */
+const [shortest, longest] = [8, 1_000];
 
 /** The layout in which a text that is nothing by itself is right, the first if several make the same of it; null if there is none. */
 export function explainByLayout(text: string, isRight: (meant: string) => boolean): ScanKeyboard | null {
-  if (text.length > longest) {
+  if (text.length < shortest || text.length > longest) {
     return null;
   }
   const found = translations.flatMap(({ name, characters, isPossible }) => {
