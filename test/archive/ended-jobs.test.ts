@@ -7,10 +7,10 @@ import { intentOf, mediumOf, openArchive, until } from "./support.ts";
 const dayMs = 24 * 3_600_000;
 const daysAgo = (days: number): string => new Date(Date.now() - days * dayMs).toISOString();
 
-/** Makes rows of jobs that have ended. */
-async function addEnded({ query }: OpenedStore, count: number, endedAt: string): Promise<void> {
+/** Makes rows of jobs that have ended; `first` is the number of the first one. */
+async function addEnded({ query }: OpenedStore, count: number, endedAt: string, first = 1): Promise<void> {
   await query(`INSERT INTO jobs (job_id, node_id, state, accepted_at, changed_at, intent, intent_sha256)
-    WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${count})
+    WITH RECURSIVE numbers(n) AS (SELECT ${first} UNION ALL SELECT n + 1 FROM numbers WHERE n < ${first + count - 1})
     SELECT 'ended ' || n, 'node', 'reported', '${endedAt}', '${endedAt}', '{}', '' FROM numbers`);
 }
 
@@ -34,8 +34,9 @@ for (const kind of storeKinds.filter(({ files }) => files === "folder")) {
 
         const archive = await openArchive("", undefined, { store });
         await until(async () => (await count()) === 0, "all old ones are gone");
-        await addEnded(opened, 250, daysAgo(31));
-        await query(`UPDATE jobs SET changed_at = '${daysAgo(29)}' WHERE job_id = 'ended 7'`);
+        // The young one first: a removal that still runs would take an old one before it is made younger.
+        await addEnded(opened, 1, daysAgo(29));
+        await addEnded(opened, 250, daysAgo(31), 2);
         hours.pass();
         await until(async () => (await count()) === 1, "those that have expired since are gone");
         hours.pass();
