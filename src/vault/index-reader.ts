@@ -98,6 +98,12 @@ export class IndexReader {
     return new Map([...named].map(([id, events]) => [id, events.map(({ number }) => number)]));
   }
 
+  /** How many lines the log in this database has, as it says itself. */
+  async size(): Promise<number> {
+    const [row = {}] = await this.#select("SELECT size FROM log_head", []);
+    return Number(row["size"]);
+  }
+
   /** The lines of the log from a number on, with their columns, some at a time. */
   async *lines(from: number): AsyncGenerator<readonly FoundLine[]> {
     for (let at = from; ;) {

@@ -94,6 +94,26 @@ describe("archive: dimensioner verify with a database", () => {
     }
   });
 
+  it("names a number of lines that is not how many there are, as after the last ones were removed everywhere", async () => {
+    for (const change of [
+      "UPDATE log_head SET size = size - 1",
+      "UPDATE log_head SET size = size + 2",
+      "UPDATE log_head SET size = 0",
+    ]) {
+      await withArchive(async (root, file) => {
+        changeDatabase(file, change);
+        const { findings } = await verify(root);
+        assert.deepEqual([findings.length, findings[0]?.kind], [1, "log"], change);
+        assert.match(findings[0]?.problem ?? "", /says that the log has \d+ lines, and has \d+/);
+        const problems: string[] = [];
+        const onNotIndexed = ({ problem }: { problem: string }) => void problems.push(problem);
+        await rebuildIndex(root, { database: file, onNotIndexed });
+        assert.deepEqual(problems, change.includes("+") ? ["2 lines of the log are missing"] : [], change);
+        assert.deepEqual((await verify(root)).findings, [], change);
+      });
+    }
+  });
+
   it("opens what it was given and its own database in one thread, since a thread takes longer to start than both", async () => {
     await withArchive(async (root) => {
       let started = 0;

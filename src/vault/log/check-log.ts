@@ -20,6 +20,8 @@ export interface LogInDatabase {
   /** The database's file or address. */
   readonly file: string;
   readonly store: string;
+  /** How many lines it says that it has. */
+  size(): Promise<number>;
   /** Its lines from a number on, some at a time. */
   lines(from: number): AsyncGenerator<readonly FoundLine[]>;
   /** Whether a job is about to note a package, or one that was killed would. */
@@ -326,6 +328,8 @@ async function* compareWithDatabase(
     path: [...logParts, replay.store].join("/"),
     problem,
   });
+  // Lines may be added meanwhile: it has at least so many before they are read, and no fewer than were read afterwards.
+  const least = await database.size();
   let size = 0;
   let lacking: number[] = [];
   let gap: readonly [first: number, last: number] | undefined;
@@ -347,6 +351,11 @@ async function* compareWithDatabase(
       gap ??= n === size ? undefined : [size, n - 1];
       size = n + 1;
     }
+  }
+  if (size < least || (await database.size()) < size) {
+    yield say(
+      `the database ${database.file} says that the log has ${least} lines, and has ${size}: the last ones were removed, or the number was changed`,
+    );
   }
   if (gap !== undefined) {
     yield say(

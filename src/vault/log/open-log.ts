@@ -87,8 +87,7 @@ export async function catchUp(
   if (ends.length === 0) {
     return;
   }
-  const [head = []] = await database.transaction([{ sql: "SELECT size FROM log_head" }]);
-  const size = Number(head[0]?.["size"]);
+  const size = await sizeOf(database);
   const refuse = (n: number): never => {
     const facts = { surface: "store", operation: "open" } as const;
     const path = vault.addressOf([...logParts, table.store].join("/"));
@@ -150,6 +149,12 @@ export function insertLines(lines: readonly LogLine[]): Statement[] {
   ];
 }
 
+/** How many lines a database says that its log has. */
+async function sizeOf(database: Pick<Database, "transaction">): Promise<number> {
+  const [[head = {}] = []] = await database.transaction([{ sql: "SELECT size FROM log_head" }]);
+  return Number(head["size"]);
+}
+
 /** The lines with these numbers that a database has. */
 async function linesIn(
   database: Pick<Database, "transaction">,
@@ -204,6 +209,8 @@ export async function* readWholeLog(
   { table, vault }: OpenedLog,
   database: Pick<Database, "transaction">,
 ): AsyncGenerator<string> {
+  // The first line that is put in counts them anew.
+  const before = await sizeOf(database);
   const reader = new LogFilesReader(vault.root, table.store, vault.disk);
   for await (const read of reader.read()) {
     for (let from = 0; from < read.length; from += linesAtOnce) {
@@ -218,7 +225,7 @@ export async function* readWholeLog(
   const [[found = {}] = []] = await database.transaction([
     { sql: "SELECT size, (SELECT count(*) FROM log) AS lines FROM log_head" },
   ]);
-  const lost = Number(found["size"]) - Number(found["lines"]);
+  const lost = Math.max(before, Number(found["size"])) - Number(found["lines"]);
   if (lost > 0) {
     yield lost === 1 ? "1 line of the log is missing" : `${lost} lines of the log are missing`;
   }
@@ -232,8 +239,7 @@ export async function* putBack(
   { table, vault }: OpenedLog,
   database: Pick<Database, "transaction">,
 ): AsyncGenerator<string, number> {
-  const [[head] = []] = await database.transaction([{ sql: "SELECT size FROM log_head" }]);
-  const size = Number(head?.["size"]);
+  const size = await sizeOf(database);
   const isThere = new Uint8Array(size);
   const reader = new LogFilesReader(vault.root, table.store, vault.disk);
   for await (const read of reader.read()) {

@@ -179,7 +179,7 @@ export class Rebuild {
       },
     ]);
     const isEmpty = state["size"] === 0 && state["packages"] === 0;
-    const hasGap = Number(state["lines"]) < Number(state["size"]);
+    const hasGap = Number(state["lines"]) !== Number(state["size"]);
     const log = isEmpty
       ? await this.#chooseLog(scope, own)
       : await this.#checkLog(scope, own, readEvent(String(first?.["line"]))?.what === "lost");
