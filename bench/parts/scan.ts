@@ -44,13 +44,12 @@ export async function measureScan(
     const nodeRed = await startNodeRed({
       runtime,
       port,
-      flows: example.flatMap((node) => adapt(node, example)),
+      flows: example.flatMap((node) => adapt(node, example, archive)),
       credentials: Object.fromEntries(
         example.flatMap(({ id, type }) =>
           type === "dimensioner-cloud" ? [[id, { token: simulator.token }]] : [],
         ),
       ),
-      env: { DIMENSIONER_ARCHIVE: archive },
     });
     try {
       const run = (prefix: string, count: number) =>
@@ -81,8 +80,11 @@ export async function measureScan(
   }
 }
 
-/** The shipped flow, with the driver in place of the two buttons, and without the wait for late media. */
-function adapt(node: FlowNode, flow: readonly FlowNode[]): FlowNode[] {
+/** The shipped flow, with the driver in place of the two buttons, on the disk to be measured, and without the wait for late media. */
+function adapt(node: FlowNode, flow: readonly FlowNode[], folder: string): FlowNode[] {
+  if (node.type === "dimensioner-store") {
+    return [{ ...node, folder }];
+  }
   if (node.type === "tab") {
     const place = { z: node.id, x: 100, y: 100 };
     const to = nodeNamed(flow, first).id;

@@ -44,8 +44,8 @@ export const store = {
   id: shared.store,
   type: "dimensioner-store",
   name: "Evidence",
-  folder: "DIMENSIONER_ARCHIVE",
-  folderType: "env",
+  folder: "dimensioner/packages",
+  folderType: "str",
 };
 
 /** The dashboard of both examples, and its theme. */

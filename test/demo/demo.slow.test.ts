@@ -113,7 +113,8 @@ describe("npm run demo", function () {
     const found = await fetch(`${page}api/packages?text=`, { headers: { cookie } });
     const { packages } = (await found.json()) as { packages: unknown[] };
     assert.equal(packages.length, 1, "the page shows the package");
-    const files = /package of this parcel, (.*?)\/archive\//.exec(staying.lines.join("\n"))?.[1] ?? "";
+    const files =
+      /package of this parcel, (.*?)\/dimensioner\/packages\//.exec(staying.lines.join("\n"))?.[1] ?? "";
     staying.process.kill("SIGINT");
     await staying.ended;
     assert.equal(staying.process.exitCode, 0, staying.lines.join("\n"));

@@ -3,6 +3,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { hashPassword } from "../../src/access/logins.ts";
+import { ownPackagesFolder } from "../../src/properties/property-table.ts";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { connected, readExample, together, type FlowNode } from "../support/examples.ts";
 import { nodeRedMajor, startNodeRed, type NodeRed } from "../support/node-red.ts";
@@ -57,13 +58,12 @@ export async function startStation({
     const folder = await mkdtemp(join(tmpdir(), "station-"));
     closers.push(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
     const userDir = join(folder, "node-red");
-    const archive = join(folder, "archive");
-    await mkdir(archive);
+    const archive = join(userDir, ownPackagesFolder);
     await mkdir(join(userDir, "node_modules", dirname(dashboard)), { recursive: true });
     const installed = dirname(createRequire(import.meta.url).resolve(`${dashboard}/package.json`));
     await symlink(installed, join(userDir, "node_modules", dashboard), "dir");
     // Nobody else is given this port while nothing listens on it.
-    const [uiPort, env] = [await freePort(), { DIMENSIONER_ARCHIVE: archive }];
+    const uiPort = await freePort();
     const contextStorage = { default: { module: "localfilesystem", config: { flushInterval: 1 } } };
     const runtime = { uiPort, ...(keepsContext ? { contextStorage } : {}) };
     const written = join(folder, "settings-of-the-user.cjs");
@@ -71,7 +71,6 @@ export async function startStation({
     const options = {
       major: nodeRedMajor,
       userDir,
-      env,
       settings: runtime,
       settingsFile: written,
     } as const;

@@ -86,7 +86,7 @@ describe("the examples 13, 14, 16, 17 and 18, in one Node-RED", () => {
       `${newer.origin}/api/v1/image/annotatedcolor/${String(result["imageIdentifier"])}`,
     );
     assert.equal(sha256(await readFile(join(folder, "annotated.jpg"))), sha256(image));
-    assert.ok(folder.startsWith(join(run.archive, barcode)), folder);
+    assert.ok(folder.startsWith(join(run.files, barcode)), folder);
   });
 
   it("14 tells what has become of the parcel, whatever the error is", async () => {

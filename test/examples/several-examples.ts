@@ -13,7 +13,8 @@ import { freePort } from "../support/servers.ts";
 export interface ExamplesRun {
   readonly simulator: Simulator;
   readonly nodeRed: NodeRed;
-  readonly archive: string;
+  /** Where examples save files of their own. */
+  readonly files: string;
   /** Presses a button of one example; resolves with what the awaited debug nodes said, fails when another one prints something. */
   press(
     example: string,
@@ -32,14 +33,14 @@ export interface ExamplesOptions {
   readonly adapt?: (node: FlowNode) => FlowNode;
   /** A user folder with what the examples need beside this package. */
   readonly userDir?: string;
-  /** False: the environment names no folder for the archive. */
-  readonly withArchive?: boolean;
+  /** False: the environment names no folder for files. */
+  readonly hasFolder?: boolean;
 }
 
-/** Starts the examples, with what a user would enter: the secret of the webhook, and the folder of the archive. */
+/** Starts the examples; those that save files of their own have a folder for them. */
 export async function startExamples(
   examples: readonly string[],
-  { adapt = (node) => node, userDir, withArchive = true }: ExamplesOptions = {},
+  { adapt = (node) => node, userDir, hasFolder = true }: ExamplesOptions = {},
 ): Promise<ExamplesRun> {
   const closers: (() => Promise<void>)[] = [];
   const close = async () => {
@@ -50,12 +51,12 @@ export async function startExamples(
   try {
     const folder = await mkdtemp(join(tmpdir(), "run-"));
     closers.push(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
-    const archive = join(folder, "archive");
-    await mkdir(archive);
+    const files = join(folder, "files");
+    await mkdir(files);
     const nodeRed = await startNodeRed({
       major: nodeRedMajor,
       packageDir: (await installedPackage()).installed,
-      env: { DIMENSIONER_ARCHIVE: withArchive ? archive : "" },
+      env: { DIMENSIONER_ARCHIVE: hasFolder ? files : "" },
       ...(userDir === undefined ? {} : { userDir }),
     });
     closers.push(() => nodeRed.stop());
@@ -95,7 +96,7 @@ export async function startExamples(
         await close();
       }
     };
-    return { simulator, nodeRed, archive, press, redeploy, close: end };
+    return { simulator, nodeRed, files, press, redeploy, close: end };
   } catch (error) {
     await close();
     throw error;

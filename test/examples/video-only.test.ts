@@ -24,7 +24,7 @@ describe("example 04, video only: whose video is saved", () => {
   const hear = async (button: string, debug: string): Promise<string> =>
     (await run.press("04", button, [debug])).get(debug) ?? "";
   const filesOf = async (reference: string): Promise<string[]> =>
-    (await filesIn(run.archive)).filter((name) => name.startsWith(`${reference}/`));
+    (await filesIn(run.files)).filter((name) => name.startsWith(`${reference}/`));
   /** From now on, the scanner reads another parcel. */
   const nextParcel = () =>
     run.redeploy((node) => (node["payload"] === barcode ? { ...node, payload: "OTHER-4711" } : node));

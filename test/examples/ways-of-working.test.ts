@@ -35,7 +35,7 @@ describe("the examples 04, 05, 06 and 09, in one Node-RED", () => {
     beforeEach(() => run.simulator.newer.setMode("video-only"));
 
     it("records from the scan to the second button, waits for the encoding and saves the video", async () => {
-      const { simulator, archive } = run;
+      const { simulator, files } = run;
       assert.equal(await hear("04", "Scan a parcel", "Recording"), barcode);
       const told = await hear("04", "The parcel is packed", "Archived: video");
       const { path, sha256: toldHash } = JSON.parse(told) as { path: string; sha256: string };
@@ -43,7 +43,7 @@ describe("the examples 04, 05, 06 and 09, in one Node-RED", () => {
       assert.ok(saved.length > 0);
       assert.equal(sha256(await readFile(path)), sha256(saved));
       assert.equal(toldHash, sha256(saved));
-      const [file = "", ...others] = await filesIn(archive);
+      const [file = "", ...others] = await filesIn(files);
       assert.match(file, /^395212340000004173\/\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z\.mp4$/);
       assert.deepEqual(others, []);
       const paths = simulator.requestsTo("newer", "/api/v1/video/st").map((request) => request.path);

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { EventEmitter, once } from "node:events";
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { ownPackagesFolder } from "../../src/properties/property-table.ts";
 import { startSimulator } from "../../src/simulator/index.ts";
 import { openEditorEvents } from "../support/run-flow.ts";
 import { connected, nodeNamed, readExample } from "../support/examples.ts";
@@ -22,8 +22,8 @@ function recordsIn(userDir: string, storeId: string): string[] {
 
 describe("example 20: operators' scans to archive", () => {
   it("archives the images and the video of what an operator scans, once, although the cloud posts it three times", async () => {
-    const archive = await mkdtemp(join(tmpdir(), "operator-scans-"));
-    const nodeRed = await startNodeRed({ major: nodeRedMajor, env: { DIMENSIONER_ARCHIVE: archive } });
+    const nodeRed = await startNodeRed({ major: nodeRedMajor });
+    const archive = join(nodeRed.userDir, ownPackagesFolder);
     const url = `${nodeRed.url}/dimensioner/operator-scans`;
     const header = { name: "x-webhook-secret", value: secret };
     const simulator = await startSimulator({
@@ -89,7 +89,6 @@ describe("example 20: operators' scans to archive", () => {
       editorEvents.close();
       await nodeRed.stop();
       await simulator.close();
-      await rm(archive, { recursive: true, force: true, maxRetries: 3 });
     }
   });
 });

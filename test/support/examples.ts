@@ -44,10 +44,10 @@ export async function readExample(start: string): Promise<FlowNode[]> {
   return nodes;
 }
 
-/** The secret that the simulator posts with, which a user enters in the webhook of an example. */
+/** The secret that the simulator posts with, which the webhooks of the examples have. */
 export const simulatorSecret = "simulator";
 
-/** The same nodes with the addresses of these origins. The examples have the simulator's token; other flows need one. */
+/** The same nodes with the addresses of these origins. The examples have the simulator's token and secret; other flows need a token. */
 export function connected(nodes: readonly FlowNode[], to: Origins, token?: string): FlowNode[] {
   const moved = (address: string): string => {
     for (const surface of ["newer", "earlier", "cloud"] as const) {
@@ -71,9 +71,6 @@ export function connected(nodes: readonly FlowNode[], to: Origins, token?: strin
     if (node.type === "dimensioner-cloud") {
       const credentials = token === undefined ? node["credentials"] : { token };
       return { ...node, baseUrl: moved(String(node["baseUrl"])), credentials };
-    }
-    if (node.type === "dimensioner-transaction-in") {
-      return { ...node, credentials: { secret: simulatorSecret } };
     }
     return node;
   });

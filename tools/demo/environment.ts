@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { hashPassword } from "../../src/access/logins.ts";
+import { ownPackagesFolder } from "../../src/properties/property-table.ts";
 import { type Simulator, startSimulator } from "../../src/simulator/index.ts";
 import {
   type FlowNode,
@@ -65,13 +66,11 @@ export async function startDemo({
     }
   };
   try {
-    const archiveFolder = resolve(archive ?? join(folder, "archive"));
-    if (archive === undefined) {
-      await mkdir(archiveFolder);
-    } else if (!statSync(archiveFolder, { throwIfNoEntry: false })?.isDirectory()) {
+    const userDir = join(folder, "node-red");
+    const archiveFolder = resolve(archive ?? join(userDir, ownPackagesFolder));
+    if (archive !== undefined && !statSync(archiveFolder, { throwIfNoEntry: false })?.isDirectory()) {
       throw new Error(`--archive needs an existing folder: ${archive} is not one.`);
     }
-    const userDir = join(folder, "node-red");
     await mkdir(userDir);
     for (const name of packages) {
       const link = join(userDir, "node_modules", name);
@@ -106,10 +105,11 @@ export async function startDemo({
     const page = { url, name: "demo", password: randomBytes(9).toString("base64url") };
     const hash = await hashPassword(page.password);
     const credentials = { logins: JSON.stringify([{ name: page.name, right: "manage", hash }]) };
+    const folderOfStore = archive === undefined ? {} : { folder: archiveFolder };
     const nodes = together([flow, ...others]);
     const store = nodes.find(({ type }) => type === "dimensioner-store");
     const flows = nodes.map((node) =>
-      node === store ? { ...node, path: "evidence", url, credentials } : node,
+      node === store ? { ...node, ...folderOfStore, path: "evidence", url, credentials } : node,
     );
     await nodeRed.deploy(flows);
     return { simulator, nodeRed, flow, flows, archive: archiveFolder, page, close };
