@@ -148,7 +148,8 @@ export default function (RED: NodeAPI): void {
         refused: (refusal, problem) => {
           // Whoever opens the address in a browser leaves a line in the log, and no warning.
           const isPost = refusal !== "method";
-          const key = refusal === "secret" ? "refusedSecretHelp" : refusals[refusal];
+          const isWrong = refusal === "secret" && problem === undefined;
+          const key = isWrong ? "refusedSecretHelp" : refusals[refusal];
           if (isPost) {
             status.say("failed", refusals[refusal]);
             nextPosts.tell(this.id, { said: "refused", key, problem: problem ?? null });

@@ -123,6 +123,8 @@ export const phrases = {
   numberLong: "the number of __name__ has more than __most__ characters",
   textLong: "the text of __name__ has more than __most__ characters",
   notPost: "its method is __name__ instead of POST",
+  secretOfExamples:
+    "that of the examples counts only on this computer, since everybody knows it: generate one of your own",
   bodyCompressed: "it is compressed",
   bodyList: "it is an array with __count__ items; each record must be posted alone",
   bodyInside: "the record is in its field __name__; it must be the whole body",

@@ -35,6 +35,11 @@ export interface WebhookEvents extends RecordReceiver {
   refused(refusal: Refusal, problem?: Problem): void;
 }
 
+/** The secret that the examples have and the simulator sends. */
+const secretOfExamples = "simulator";
+/** What proxies and tunnels add, which pass on what comes from elsewhere. */
+const forwarding = ["forwarded", "via", "x-forwarded-for", "x-real-ip"];
+
 /** The largest body that is accepted; a record has about 1 kB. */
 const longestBodyBytes = 1_000_000;
 /** How much of a refused body is read, so that its sender receives the response. */
@@ -126,8 +131,13 @@ export class WebhookReceiver {
     response.end(text === "" ? undefined : `${text}\n`);
   }
 
-  /** Whether a request has the secret. `lastPart` is the part of the path behind the address. */
-  admits({ headers }: IncomingMessage, lastPart: string | undefined): boolean {
+  /** Whether a request has the secret, and it counts where it comes from. `lastPart` is the part of the path behind the address. */
+  admits(request: IncomingMessage, lastPart: string | undefined): boolean {
+    const isOfExamples = this.#rules.secret?.value === secretOfExamples;
+    return this.#hasSecret(request, lastPart) && (!isOfExamples || isOfThisComputer(request));
+  }
+
+  #hasSecret({ headers }: IncomingMessage, lastPart: string | undefined): boolean {
     const { secret } = this.#rules;
     if (secret === null) {
       return true;
@@ -154,7 +164,8 @@ export class WebhookReceiver {
       return 405;
     }
     if (!this.admits(request, lastPart)) {
-      this.#events.refused("secret");
+      const isElsewhere = this.#hasSecret(request, lastPart);
+      this.#events.refused("secret", isElsewhere ? phrase("secretOfExamples") : undefined);
       return 401;
     }
     if (this.#isClosed) {
@@ -210,4 +221,9 @@ export class WebhookReceiver {
 
 function sha256(text: string): Buffer {
   return createHash("sha256").update(text, "utf8").digest();
+}
+
+function isOfThisComputer({ socket, headers }: IncomingMessage): boolean {
+  const isLoopback = /^(?:::ffff:)?127\.|^::1$/.test(socket.remoteAddress ?? "");
+  return isLoopback && forwarding.every((name) => headers[name] === undefined);
 }

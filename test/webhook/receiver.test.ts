@@ -235,6 +235,27 @@ describe("the receiver of a webhook", () => {
     assert.equal((await post({ id: 1 }, { [header]: "0pen-Sesame" })).status, 204);
   });
 
+  it("takes the secret of the examples from this computer alone, and from no proxy on it", async () => {
+    open({ secret: { in: "header", name: header, value: "simulator" } });
+    const known = { [header]: "simulator" };
+    assert.equal((await post({ id: 1 }, known)).status, 204);
+    const wrong = await post({ id: 2 }, { [header]: "another" });
+    assert.deepEqual([wrong.status, refused.splice(0)], [401, ["secret"]]);
+    const through = ["forwarded", "via", "x-forwarded-for", "x-real-ip"];
+    for (const name of through) {
+      const { status, body } = await post({ id: 2 }, { ...known, [name]: "203.0.113.7" });
+      assert.deepEqual([status, body], [wrong.status, wrong.body]);
+    }
+    for (const problem of refused) {
+      assert.match(problem, /^secret that of the examples counts only on this computer, /);
+    }
+    assert.deepEqual([refused.length, got.length], [through.length, 1]);
+    // One of one's own counts from everywhere.
+    const own = { [header]: encodeURIComponent(secret), via: "1.1 proxy" };
+    open({ secret: { in: "header", name: header, value: encodeURIComponent(secret) } });
+    assert.equal((await post({ id: 3 }, own)).status, 204);
+  });
+
   it("takes a secret as the last part of the path", async () => {
     open({ secret: { in: "path", value: secret } });
     const body = JSON.stringify({ id: 1, errorCode: 0 });
