@@ -3,9 +3,14 @@
  * names say: Date.parse would take it for this computer's time.
  */
 export function instantOf(time: string): number {
-  const text = time.trim();
-  const hasZone = /(?:[a-z]|[+-]\d\d:?\d\d)$/i.test(text);
-  return Date.parse(hasZone || !text.includes(":") ? text : `${text}Z`);
+  // A leap second, which Date does not know, is read as the second before it; a zone may be hours only.
+  const text = time
+    .trim()
+    .replace(/(:\d\d):60(?!\d)/, "$1:59")
+    .replace(/(:\d\d(?:\.\d+)?[+-]\d\d)$/, "$1:00");
+  // The AM and PM of a clock with twelve hours are no zone.
+  const hasZone = /(?:[a-z]|[+-]\d\d:?\d\d)$/i.test(text) && !/ [ap]m$/i.test(text);
+  return Date.parse(hasZone || !text.includes(":") ? text : `${text}${/^\d{4}-/.test(text) ? "Z" : " UTC"}`);
 }
 
 /** Before the first device was made: 0001-01-01 and 1970 are what a clock says that was never set, or a field that was never filled. */
