@@ -113,6 +113,50 @@ describe("archive: deleting packages with a clock that may be wrong", () => {
       assert.equal((await pruneArchive(root, options)).deleted, 10);
     }));
 
+  it("deletes nothing after a month without packages, whatever the devices have written in place of a time", () =>
+    withFolder(async (root) => {
+      await fillArchive(root, ["m0", "m1", "m2"]);
+      const database = databaseOf(root);
+      const daysAgo = (days: number): string => new Date(Date.now() - days * 86_400_000).toISOString();
+      const options = { before: new Date(daysAgo(30)), database, dryRun: false };
+      const today = daysAgo(0).slice(0, 10);
+      for (const told of [
+        `${today}T99:99:99Z`,
+        `${today} at noon`,
+        today.replaceAll("-", "/").replace(/..$/, "xx"),
+      ]) {
+        changeDatabase(
+          database,
+          `UPDATE packages SET archived_at = '${daysAgo(40)}', measured_at = '${daysAgo(40)}';
+          UPDATE packages SET measured_at = '${told}' WHERE transaction_id = 'm0'`,
+        );
+        await assert.rejects(pruneArchive(root, options), { sentence: "pruneClock" }, told);
+        assert.equal(await count(root), 3);
+      }
+    }));
+
+  it("counts the age from the time of the device in whatever way that is written", () =>
+    withFolder(async (root) => {
+      await fillArchive(root, ["m0", "m1", "m2", "m3"]);
+      const database = databaseOf(root);
+      const at = (days: number): Date => new Date(Date.now() - days * 86_400_000);
+      const slashed = (time: Date): string =>
+        time.toISOString().slice(0, 19).replace("T", " ").replaceAll("-", "/");
+      const east = new Date(at(10).getTime() + 14 * 3_600_000).toISOString().replace("Z", "+14:00");
+      // By their texts, the second one would be of this year's end, and the third one be younger than it is.
+      changeDatabase(
+        database,
+        `UPDATE packages SET archived_at = '2020-01-01T00:00:00.000Z' WHERE transaction_id <> 'm3';
+        UPDATE packages SET measured_at = '${slashed(at(5))}' WHERE transaction_id = 'm0';
+        UPDATE packages SET measured_at = '${slashed(at(20))}' WHERE transaction_id = 'm1';
+        UPDATE packages SET measured_at = '${east}' WHERE transaction_id = 'm2'`,
+      );
+      const { deleted } = await pruneArchive(root, { before: at(9.75), database });
+      assert.equal(deleted, 2);
+      const left = [...(await readPackages(root)).values()].map(({ transactionId }) => transactionId);
+      assert.deepEqual(left.sort(), ["m0", "m3"]);
+    }));
+
   it("deletes nothing if nearly all packages are due at once", () =>
     withFolder(async (root) => {
       await fillArchive(

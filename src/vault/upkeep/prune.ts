@@ -568,11 +568,6 @@ const mostAsked = 50;
 
 const facts = { surface: "config", operation: "prune" } as const;
 
-/** What a device says of the time is not believed if it is later. */
-function latestBelieved(now: Date = new Date()): string {
-  return new Date(now.getTime() + tooFarMs).toISOString();
-}
-
 /**
  * Whether this computer's clock may decide what is old enough: a Raspberry Pi after a power cut, or a clock that was set by hand, may be
  * years ahead, and then everything looks old. What is deleted is lost, so the archive has to agree.
@@ -588,14 +583,18 @@ async function demandPlausibleClock(
   isByAge: boolean,
   now: Date = new Date(),
 ): Promise<void> {
-  const latest = latestBelieved(now);
-  let [packages, due, newest, otherClock] = [0, 0, "", ""];
+  const latestMs = now.getTime() + tooFarMs;
+  let [packages, due, newestMs, otherClock] = [0, 0, -Infinity, ""];
   for (const database of databases) {
-    const [[all] = [], [old] = [], [measured] = [], [clock] = [], last = [], agreed = []] =
+    const [[all] = [], [old] = [], told = [], [clock] = [], last = [], agreed = []] =
       await database.transaction([
         { sql: "SELECT count(*) AS packages, max(archived_at) AS newest FROM packages" },
         { sql: "SELECT count(*) AS packages FROM packages WHERE archived_at < ?", values: [before] },
-        { sql: "SELECT max(measured_at) AS newest FROM packages WHERE measured_at < ?", values: [latest] },
+        // Devices write times in several ways, and some write something else: the last texts need not be the latest times.
+        {
+          sql: `SELECT DISTINCT measured_at FROM packages WHERE measured_at < ? ORDER BY measured_at DESC LIMIT ?`,
+          values: [new Date(latestMs).toISOString(), mostAsked],
+        },
         { sql: `SELECT ${databaseTime} AS now`, values: ["0 seconds"] },
         // With a clock that was put back, the last ones are not the newest; with an index that was made again, the newest not the last.
         {
@@ -610,13 +609,18 @@ async function demandPlausibleClock(
     packages += Number(all?.["packages"]);
     due += Number(old?.["packages"]);
     // A device whose clock has never agreed with this computer's is no witness.
-    const archived = agreed.length > 0 ? last.map(earlierOfClocks) : [String(all?.["newest"] ?? "")];
-    newest = [newest, String(measured?.["newest"] ?? ""), ...archived].toSorted().at(-1) ?? "";
+    const isWitness = agreed.length > 0 || last.some(isOfOneDay);
+    const archived = isWitness
+      ? last.map(earlierOfClocks)
+      : [archivedMs({ archived_at: all?.["newest"] ?? "" })];
+    const measured = [...told, ...last].map(measuredMs).filter((ms) => ms <= latestMs);
+    newestMs = Math.max(newestMs, ...[...measured, ...archived].filter((ms) => !Number.isNaN(ms)));
     const there = String(clock?.["now"] ?? "");
     otherClock = areTooFar(now.getTime(), Date.parse(there)) ? there : otherClock;
   }
-  if (due > 0 && now.getTime() - Date.parse(newest) > mostIdleMs) {
-    throw new DimensionerError("pruneClock", facts, { value: newest, words: now.toISOString() });
+  if (due > 0 && now.getTime() - newestMs > mostIdleMs) {
+    const value = new Date(newestMs).toISOString();
+    throw new DimensionerError("pruneClock", facts, { value, words: now.toISOString() });
   }
   if (due > 0 && otherClock !== "") {
     throw new DimensionerError("pruneOtherClock", facts, { value: otherClock, words: now.toISOString() });
@@ -630,10 +634,24 @@ async function demandPlausibleClock(
   }
 }
 
+function archivedMs(row: Row): number {
+  return Date.parse(String(row["archived_at"]));
+}
+
+/** NaN if the device has told no time, or one that nobody can read. */
+function measuredMs(row: Row): number {
+  return knownInstantOf(String(row["measured_at"] ?? ""));
+}
+
+/** Whether the clocks of the device and of this computer have agreed. */
+function isOfOneDay(row: Row): boolean {
+  return Math.abs(archivedMs(row) - measuredMs(row)) <= tooFarMs;
+}
+
 /** When a package was archived, or measured if its device says that this was days earlier: this computer's clock may have been put ahead since. */
-function earlierOfClocks(row: Row): string {
-  const [archived, measured] = [String(row["archived_at"]), String(row["measured_at"] ?? "")];
-  return Date.parse(archived) - knownInstantOf(measured) > tooFarMs ? measured : archived;
+function earlierOfClocks(row: Row): number {
+  const [archived, measured] = [archivedMs(row), measuredMs(row)];
+  return archived - measured > tooFarMs ? measured : archived;
 }
 
 /** How far before a line of the log others are looked at: a clock that was behind was so for some lines. */
@@ -649,38 +667,37 @@ async function latestKnown(
   database: Pick<Database, "transaction">,
   rows: readonly Row[],
 ): Promise<ReadonlyMap<string, string>> {
-  const latest = latestBelieved();
+  const latestMs = Date.now() + tooFarMs;
   const lines = await archivedLines(
     database,
     rows.map((row) => String(row["package_id"])),
   );
   const before = (n: number): number[] => distances.map((distance) => n - distance).filter((one) => one >= 0);
   const numbers = [...new Set([...lines.values()].flatMap(({ n }) => before(n)))];
-  const writtenAt = new Map<number, string>();
+  const writtenAt = new Map<number, number>();
   for (let from = 0; from < numbers.length; from += linesAtOnce) {
     const values = numbers.slice(from, from + linesAtOnce);
     const [found = []] = await database.transaction([
       { sql: `SELECT n, line FROM log WHERE n IN (${marksFor(values)})`, values },
     ]);
     for (const { n, line } of found) {
-      writtenAt.set(Number(n), readEvent(String(line))?.at ?? "");
+      writtenAt.set(Number(n), Date.parse(readEvent(String(line))?.at ?? ""));
     }
   }
+  const isBelieved = (ms: number): boolean => ms <= latestMs;
+  const dated = rows.filter((row) => !Number.isNaN(archivedMs(row)));
   return new Map(
-    rows.map((row): [string, string] => {
-      const [id, archived, measured] = ["package_id", "archived_at", "measured_at"].map((name) =>
-        String(row[name] ?? ""),
-      );
-      const line = lines.get(id ?? "");
+    dated.map((row): [string, string] => {
+      const [id, archived] = [String(row["package_id"]), archivedMs(row)];
+      const line = lines.get(id);
       // A line that was written later, as into a log that was begun anew, says nothing of when its package was archived.
-      const isOfThen = line !== undefined && !areTooFar(Date.parse(line.at), Date.parse(archived ?? ""));
-      const [, second = ""] = (isOfThen ? before(line.n) : [])
-        .map((n) => writtenAt.get(n) ?? "")
-        .filter((at) => at <= latest)
-        .toSorted()
-        .toReversed();
-      const known = [archived ?? "", second, (measured ?? "") <= latest ? (measured ?? "") : ""];
-      return [id ?? "", known.toSorted().at(-1) ?? ""];
+      const isOfThen = line !== undefined && !areTooFar(Date.parse(line.at), archived);
+      const [, second] = (isOfThen ? before(line.n) : [])
+        .map((n) => writtenAt.get(n) ?? NaN)
+        .filter(isBelieved)
+        .toSorted((one, other) => other - one);
+      const known = [second ?? NaN, measuredMs(row)].filter(isBelieved);
+      return [id, new Date(Math.max(archived, ...known)).toISOString()];
     }),
   );
 }
