@@ -23,6 +23,14 @@ export interface TransferFacts {
   signal?: AbortSignal | undefined;
 }
 
+/**
+ * The time by this computer's clock, or when a folder was last changed, if that is earlier. What was left there a day before both is old,
+ * although this clock, or that of the disk, may be ahead.
+ */
+export async function timeInFolder(folder: string, disk: Pick<Disk, "lstat">): Promise<number> {
+  return Math.min(Date.now(), (await disk.lstat(folder)).mtimeMs);
+}
+
 /** The system's code of an error ("ENOSPC"); undefined if it is not a system error. */
 export function systemCode(error: unknown): string | undefined {
   const isSystem = error instanceof Error && "errno" in error && "code" in error;

@@ -13,6 +13,7 @@ import {
   fileError,
   systemCode,
   throwIfAborted,
+  timeInFolder,
 } from "./disk.ts";
 import { isOwnPart, numberedName, numbersInUse, partName } from "./file-names.ts";
 import { dayMs, hourMs } from "../time/clocks.ts";
@@ -360,9 +361,9 @@ const leftOverMs = dayMs;
  */
 export interface MediaFolders {
   /**
-   * Removes files of other processes that are unfinished for more than a day, at most once an hour in each folder: a
-   * clock that is put forward makes files look old that are being written. A file that cannot be removed stays; this
-   * never throws.
+   * Removes files of other processes that are unfinished for more than a day, at most once an hour in each folder. That day
+   * has to be over when something else was changed in the folder: a clock that is ahead makes files look old that are being written.
+   * A file that cannot be removed stays; this never throws.
    */
   sweep(folder: string, disk: Disk): Promise<void>;
   /**
@@ -401,14 +402,14 @@ export function createMediaFolders(): MediaFolders {
   return {
     addLeftover,
     async sweep(folder, disk) {
-      const nowMs = Date.now();
+      const nowMs = performance.now();
       const left = leftParts.get(folder);
       if (left !== undefined) {
         leftParts.delete(folder);
         await removeLeftovers(left, disk);
       }
       for (const [swept, atMs] of sweptAtMs) {
-        if (Math.abs(nowMs - atMs) < hourMs) {
+        if (nowMs - atMs < hourMs) {
           break;
         }
         sweptAtMs.delete(swept);
@@ -419,7 +420,8 @@ export function createMediaFolders(): MediaFolders {
       sweptAtMs.set(folder, nowMs);
       try {
         const parts = (await disk.readdir(folder)).filter((name) => partName.test(name) && !isOwnPart(name));
-        await Promise.allSettled(parts.map((name) => removeIfLeftOver(join(folder, name), nowMs, disk)));
+        const timeMs = parts.length === 0 ? 0 : await timeInFolder(folder, disk);
+        await Promise.allSettled(parts.map((name) => removeIfLeftOver(join(folder, name), timeMs, disk)));
       } catch {
         // A folder that can be written but not listed keeps its unfinished files.
       }

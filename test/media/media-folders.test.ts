@@ -4,6 +4,7 @@ import { lutimes, mkdir, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createMediaFolders } from "../../src/media/place-file.ts";
 import { saveToFile } from "../../src/media/save-to-file.ts";
+import { WallClock } from "../model-based/wall-clock.ts";
 import { jpeg } from "./samples.ts";
 import { facts, listAll, sending, systemError, watchedDisk, withFolder } from "./support.ts";
 
@@ -70,6 +71,28 @@ describe("unfinished files of a killed process", () => {
       }
       await saveToFile(sending(chunks()), { folder, suggestedBase: "x", ifExists: "error" }, facts);
       assert.deepEqual(await listAll(folder), ["x.jpg"]);
+    });
+  });
+
+  it("are not what other processes write, for a clock that is years ahead", async () => {
+    await withFolder(async (folder) => {
+      await leave(folder, part(1), Date.now() / 1000);
+      const clock = new WallClock();
+      try {
+        clock.jump(5 * 365 * 86_400_000);
+        await createMediaFolders().sweep(folder, fsPromises);
+        assert.deepEqual(await listAll(folder), [part(1)]);
+        // As that of a file server, which is years behind, has them: a day has passed there.
+        await utimes(join(folder, part(1)), 1e9, 1e9);
+        await utimes(folder, 1e9 + 80_000, 1e9 + 80_000);
+        await createMediaFolders().sweep(folder, fsPromises);
+        assert.deepEqual(await listAll(folder), [part(1)]);
+        await utimes(folder, 1e9 + 90_000, 1e9 + 90_000);
+        await createMediaFolders().sweep(folder, fsPromises);
+        assert.deepEqual(await listAll(folder), []);
+      } finally {
+        clock.close();
+      }
     });
   });
 
