@@ -1198,6 +1198,15 @@ const stores = {
       hint: "With a clock that is ahead, everything looks old.",
     },
   },
+  pruneStoreClock: {
+    code: "ERR_CONFIG",
+    text: "Nothing was deleted: the clock of this computer says __words__, and that of the object store __value__. Check both. If that of this computer is right, run dimensioner prune with --despite-clock.",
+    hint: "With a clock that is ahead, everything looks old.",
+    inNode: {
+      text: "Nothing was deleted: the clock of this computer says __words__, and that of the object store __value__. Check both. If that of this computer is right, set “Delete despite the clock” in the evidence node for one run, or run dimensioner prune with --despite-clock.",
+      hint: "With a clock that is ahead, everything looks old.",
+    },
+  },
   pruneNearlyAll: {
     code: "ERR_CONFIG",
     text: "Nothing was deleted: __count__ of __total__ packages are old enough by the clock of this computer, which says __words__. Check the clock and the age. If both are right, run dimensioner prune with --despite-clock once.",

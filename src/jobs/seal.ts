@@ -284,7 +284,7 @@ export class Sealing {
         from = await work.seal(id, names);
       }
       const written = await this.#writer.writeMeasurement(from, texts);
-      const retainUntil = committer.retainUntil(id);
+      const retainUntil = await committer.retainUntil(id);
       const { manifest, file } = await this.#writer.writeManifest(from, {
         job: id,
         retainUntil,

@@ -92,8 +92,9 @@ async function openFolder(
     const { StagedMedia: Staged } = await import("./staged-media.ts");
     staged = new Staged(vault, spoolDisk, demandPackages);
   }
-  const tidying = new HourlyTidying(async (beforeMs) => {
+  const tidying = new HourlyTidying(async () => {
     await demandPackages();
+    const beforeMs = (await vault.leastTimeMs()) - keepMs;
     await staged?.removeOld(beforeMs, database);
     // What a kill has left of packages that were being delivered is in the spool as well.
     await vault.removeInterrupted(beforeMs);
@@ -173,7 +174,8 @@ async function openBucket(
   const vault = await openBucketVault(location, { signal });
   const staged = connection.worker.isAlone ? null : new Staged(vault, disk);
   const { database } = connection;
-  const tidying = new HourlyTidying(async (beforeMs) => {
+  const tidying = new HourlyTidying(async () => {
+    const beforeMs = (await vault.leastTimeMs()) - keepMs;
     await tidyBucket({ vault, database }, { beforeMs, signal });
     await staged?.removeOld(beforeMs, database);
   });
@@ -204,12 +206,12 @@ const keepMs = dayMs;
 
 /** Removes what jobs have left that ended elsewhere or not at all: when it begins, and then each hour. */
 class HourlyTidying {
-  readonly #run: (beforeMs: number) => Promise<void>;
+  readonly #run: () => Promise<void>;
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> = Promise.resolve();
 
-  /** `run` removes what was left before a time, and may fail: what cannot be removed now is removed by a later run, here or elsewhere. */
-  constructor(run: (beforeMs: number) => Promise<void>) {
+  /** `run` may fail: what cannot be removed now is removed by a later run, here or elsewhere. */
+  constructor(run: () => Promise<void>) {
     this.#run = run;
   }
 
@@ -226,7 +228,7 @@ class HourlyTidying {
 
   #tidy(): void {
     // Where the packages or the database cannot be reached, the jobs say so themselves.
-    const run = async (): Promise<void> => await this.#run(Date.now() - keepMs).catch(() => undefined);
+    const run = async (): Promise<void> => await this.#run().catch(() => undefined);
     this.#running = this.#running.then(run);
   }
 }

@@ -83,6 +83,11 @@ export interface Vault {
   remove(path: string): Promise<void>;
   /** Removes a folder if there is nothing in it. A bucket has none. */
   removeEmpty(folder: string): Promise<void>;
+  /**
+   * The time by this computer's clock, or by the one that tells when something was stored here, if that is earlier: one of the two may be
+   * ahead. In a folder that is as late as something was last begun in it.
+   */
+  leastTimeMs(): Promise<number>;
   /** Removes what `putFile` has begun before a time and a kill has interrupted. Returns how much that was; null if it cannot be known. */
   removeInterrupted(beforeMs: number): Promise<number | null>;
   /** To be called before a database says that its packages are here: from then on the folder of its log is, whatever it contains. */
@@ -183,7 +188,7 @@ export interface Committer {
    * Until when nobody without a special right will be able to delete the package of a job (Object Lock), so that its manifest can say it;
    * null if everybody can. It is the same for all attempts of a process whose files are used again.
    */
-  retainUntil(job: string): Date | null;
+  retainUntil(job: string): Promise<Date | null>;
   /**
    * Brings the files of a package where they have to be, and gives it its name: from then on it exists, complete. An existing package
    * that is the same one is returned instead. Throws ERR_FILE, ERR_STORE, ERR_CANCELLED if another worker has the job, or the system's

@@ -7,6 +7,7 @@ import type { CopyReport, NotCopied } from "../../src/model/archive-reports.ts";
 import { copyArchive, rebuildIndex } from "../../src/vault/upkeep/upkeep.ts";
 import { entryOf } from "../../src/vault/log/events.ts";
 import { withFolder } from "../media/support.ts";
+import { WallClock } from "../model-based/wall-clock.ts";
 import { readLogged } from "./logged.ts";
 import { copiesOfArchive, fillArchive, verify } from "./packages.ts";
 import { bundleVerb, runChild } from "./processes.ts";
@@ -100,6 +101,20 @@ describe("archive: copying to another folder", () => {
       const { report } = await copy(root, to);
       assert.deepEqual([report.copied, report.endedUploads], [3, 1]);
       assert.deepEqual(await readdir(copying), ["new"]);
+    }));
+
+  it("removes nothing that another run is copying, with a clock that is years ahead", () =>
+    withCopy(async ({ root, to }) => {
+      const copying = join(to, ".dimensioner-archive", "copying");
+      await mkdir(join(copying, "new"), { recursive: true });
+      const clock = new WallClock();
+      try {
+        clock.jump(5 * 365 * 86_400_000);
+        const { report } = await copy(root, to);
+        assert.deepEqual([report.endedUploads, await readdir(copying)], [0, ["new"]]);
+      } finally {
+        clock.close();
+      }
     }));
 
   it("copies holds and time stamps as they come, and removes the file of a hold that was released", () =>

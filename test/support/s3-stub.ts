@@ -56,6 +56,8 @@ interface StubOptions {
   readonly retention?: "keptForWhole" | "never" | "obeyed";
   /** The entries on one page of a listing. */
   readonly pageSize?: number;
+  /** How far its clock is ahead, as the Date of its answers says. */
+  readonly clockAheadMs?: number;
 }
 
 const monthMs = 30 * 86_400_000;
@@ -81,6 +83,7 @@ export async function startStub({
   hasVersions = hasDefaultRetention,
   retention = "obeyed",
   pageSize = 1_000,
+  clockAheadMs = 0,
 }: StubOptions = {}): Promise<BucketStub> {
   const begun = new Date();
   const objects = new Map<string, Stored>();
@@ -100,6 +103,9 @@ export async function startStub({
       body: await buffer(incoming),
     };
     requests.push(request);
+    if (clockAheadMs !== 0) {
+      response.setHeader("date", new Date(Date.now() + clockAheadMs).toUTCString());
+    }
     const fault = await stub.fault(request);
     if (fault === "reset") {
       incoming.socket.destroy();

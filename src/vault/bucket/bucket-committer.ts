@@ -23,6 +23,7 @@ import { indexPackage, type IndexKeys } from "../packages/package-index.ts";
 import { vaultKey, type BucketLocation } from "../store.ts";
 import { keyOf } from "./bucket-disk.ts";
 import { copyFile, type BucketVault } from "./bucket-vault.ts";
+import { timeOf } from "../s3/bucket.ts";
 import { dayMs } from "../../time/clocks.ts";
 
 interface BucketCommitterParts {
@@ -99,11 +100,15 @@ export class BucketCommitter implements Committer {
     return undefined;
   }
 
-  retainUntil(job: string): Date | null {
+  /** By the clock of the object store, by which it protects: one of this computer that is ahead would do so for years. */
+  async retainUntil(job: string): Promise<Date | null> {
     const days = this.#retainDays;
-    return (
-      this.#unfinished.get(job)?.retainUntil ?? (days === 0 ? null : new Date(Date.now() + days * dayMs))
-    );
+    const before = this.#unfinished.get(job)?.retainUntil ?? null;
+    if (before !== null || days === 0) {
+      return before;
+    }
+    await this.vault.mark();
+    return new Date(timeOf(this.vault.bucket).getTime() + days * dayMs);
   }
 
   async commit(

@@ -4,7 +4,7 @@ import { manifestFileName, plainDisk } from "../archive-disk.ts";
 import type { CopiedPackage, CopyTarget, NotPut } from "../upkeep/copy-target.ts";
 import { BucketVault, copyFile, markArchive } from "./bucket-vault.ts";
 import type { BucketAddress } from "../s3/bucket-address.ts";
-import { Bucket } from "../s3/bucket.ts";
+import { Bucket, timeOf } from "../s3/bucket.ts";
 import { BucketDisk, rootOf } from "./bucket-disk.ts";
 import { dayMs } from "../../time/clocks.ts";
 
@@ -14,15 +14,15 @@ const schema =
 interface BucketCopyOptions {
   /** A temporary database, for the names of all objects. */
   readonly tables: ToolDatabase;
-  /** Until when nobody without a special right can delete the packages. */
-  readonly retainUntil: Date | undefined;
+  /** For how many days nobody without a special right can delete the packages. */
+  readonly retainDays: number | undefined;
   readonly signal: AbortSignal | undefined;
 }
 
 /** A bucket to which packages are copied. A package is there when its manifest is, which comes last. */
 export class BucketCopy implements CopyTarget {
   readonly vault: BucketVault;
-  readonly retainUntil: Date | undefined;
+  #retainUntil: Date | undefined;
   readonly #bucket: Bucket;
   readonly #prefix: string;
   readonly #options: BucketCopyOptions;
@@ -31,7 +31,6 @@ export class BucketCopy implements CopyTarget {
     this.#bucket = bucket;
     this.#prefix = bucket.address.prefix === "" ? "" : `${bucket.address.prefix}/`;
     this.#options = options;
-    this.retainUntil = options.retainUntil;
     this.vault = new BucketVault(new BucketDisk(bucket), rootOf(bucket.address));
   }
 
@@ -40,9 +39,13 @@ export class BucketCopy implements CopyTarget {
     return new BucketCopy(await Bucket.open(address, { signal: options.signal }), options);
   }
 
+  /** By the clock of the bucket, which `begin` has asked for. */
+  get retainUntil(): Date | undefined {
+    return this.#retainUntil;
+  }
+
   /** An upload of a day ago is none that still runs. All names come with few requests, 1,000 with each. */
   async begin(below: string): Promise<number | null> {
-    const ended = await this.#bucket.endUploads(this.#prefix, Date.now() - dayMs);
     const { tables } = this.#options;
     await tables.transaction([{ sql: schema }]);
     for await (const page of this.#bucket.list(this.#prefix + below)) {
@@ -53,7 +56,10 @@ export class BucketCopy implements CopyTarget {
       });
       await this.#note(rows);
     }
-    return ended;
+    const { retainDays } = this.#options;
+    this.#retainUntil =
+      retainDays === undefined ? undefined : new Date(timeOf(this.#bucket).getTime() + retainDays * dayMs);
+    return await this.#bucket.endUploads(this.#prefix, (await this.vault.leastTimeMs()) - dayMs);
   }
 
   /** `rows`: folder, name and length. */

@@ -23,7 +23,7 @@ import {
   readPlain,
 } from "../packages/package-files.ts";
 import { blocksOf, wholeOf } from "../plain-files.ts";
-import { type Objects, probeName } from "../s3/bucket.ts";
+import { type Objects, probeName, timeOf } from "../s3/bucket.ts";
 import { sourceOf, type StoreOptions, type Stored } from "../s3/store-object.ts";
 import type { Vault, NotPutFile, PutFile, SentFile, StoredFile } from "../vault.ts";
 import { locationOf } from "../walk.ts";
@@ -121,6 +121,14 @@ export class BucketVault implements Vault {
         .filter(({ key }) => key.slice(prefix.length).split("/").length === 2)
         .map(({ key, storedAtMs }) => ({ path: pathOf(key), storedAtMs }));
     }
+  }
+
+  async leastTimeMs(): Promise<number> {
+    const { clock } = this.bucket;
+    if (clock?.aheadMs() === null) {
+      await this.bucket.head(keyOf(join(this.root, stateFolderName)));
+    }
+    return Math.min(Date.now(), timeOf(this.bucket).getTime());
   }
 
   /** Uploads in parts that were never put together, and the objects with which a connection was tested. What is not of this package stays. */

@@ -89,8 +89,8 @@ export class FolderCommitter implements Committer {
     );
   }
 
-  retainUntil(): null {
-    return null;
+  retainUntil(): Promise<null> {
+    return Promise.resolve(null);
   }
 
   async commit(

@@ -62,7 +62,7 @@ export class FolderCopy implements CopyTarget {
   }
 
   async begin(): Promise<number> {
-    return await this.vault.removeInterrupted(Date.now() - dayMs);
+    return await this.vault.removeInterrupted((await this.vault.leastTimeMs()) - dayMs);
   }
 
   mark(): Promise<void> {

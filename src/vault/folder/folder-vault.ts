@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { dirname, join, relative, sep } from "node:path";
 import type { LogLine } from "../../database/log-table.ts";
 import { type Space, spaceOf } from "../../media/disk-guard.ts";
-import { systemCode } from "../../media/disk.ts";
+import { systemCode, timeInFolder } from "../../media/disk.ts";
 import { syncFolder } from "../../media/place-file.ts";
 import {
   type ArchiveDisk,
@@ -17,6 +17,7 @@ import {
   removeTree,
   stateFolderName,
   trashFolderName,
+  workFolderName,
   writeDurably,
 } from "../archive-disk.ts";
 import { logEnd, logParts, textOfLines } from "../log/log-files.ts";
@@ -155,6 +156,12 @@ export class FolderVault implements Vault {
     }
   }
 
+  async leastTimeMs(): Promise<number> {
+    const folders = [copyingName, workFolderName].map((name) => join(this.root, stateFolderName, name));
+    const times = await Promise.all(folders.map((one) => timeInFolder(one, this.disk).catch(() => 0)));
+    return Math.max(...times);
+  }
+
   async removeInterrupted(beforeMs: number): Promise<number> {
     const folder = join(this.root, stateFolderName, copyingName);
     return await this.#written(async () => {
@@ -290,10 +297,11 @@ export class FolderVault implements Vault {
   }
 
   async #removeUnfinished(folder: string): Promise<void> {
+    const timeMs = await timeInFolder(folder, this.disk);
     for (const name of await this.disk.readdir(folder)) {
       if (name.startsWith(unfinishedPrefix)) {
         const path = join(folder, name);
-        if ((await changedAtMs(path, this.disk)) < Date.now() - unfinishedMs) {
+        if ((await changedAtMs(path, this.disk)) < timeMs - unfinishedMs) {
           await removeTree(path, this.disk);
         }
       }

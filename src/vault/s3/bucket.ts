@@ -3,6 +3,7 @@ import type { Readable } from "node:stream";
 import { DimensionerError, isDimensionerError } from "../../errors/dimensioner-error.ts";
 import { ProblemError, phrase, problemOf } from "../../errors/interpolation.ts";
 import { sha256Of } from "../../model/sha256.ts";
+import type { PeerClock } from "../../time/clocks.ts";
 import type { BucketAddress } from "./bucket-address.ts";
 import {
   type BucketOptions,
@@ -35,8 +36,13 @@ export interface OpenedObject extends ObjectHead {
   readonly body: Readable;
 }
 
-/** What reads and stores the objects of a bucket. */
-export type Objects = Omit<Bucket, "demandRetention">;
+/** What reads and stores the objects of a bucket. One that has no clock has that of this computer. */
+export type Objects = Omit<Bucket, "clock" | "demandRetention"> & Partial<Pick<Bucket, "clock">>;
+
+/** The time of the object store, by which it protects objects, as far as it has told it; otherwise that of this computer. */
+export function timeOf({ clock }: Pick<Objects, "clock">): Date {
+  return clock?.now() ?? new Date();
+}
 
 /**
  * The objects of one bucket, by their whole keys. All methods reject with ERR_STORE, with ERR_CONFIG if there are no
@@ -44,6 +50,7 @@ export type Objects = Omit<Bucket, "demandRetention">;
  */
 export class Bucket {
   readonly address: BucketAddress;
+  readonly clock: PeerClock;
   readonly #requests: BucketRequests;
   readonly #signal: AbortSignal | undefined;
   /** False when the object store has said that it knows no conditions for writing. */
@@ -51,6 +58,7 @@ export class Bucket {
 
   private constructor(requests: BucketRequests, signal: AbortSignal | undefined) {
     this.address = requests.address;
+    this.clock = requests.clock;
     this.#requests = requests;
     this.#signal = signal;
   }
@@ -452,7 +460,7 @@ const probeRetentionMs = 60_000;
  */
 export async function probeRetention(bucket: Objects, prefix: string): Promise<void> {
   const key = `${prefix}${probeName}${randomUUID()}`;
-  const retainUntil = new Date(Date.now() + probeRetentionMs);
+  const retainUntil = new Date(timeOf(bucket).getTime() + probeRetentionMs);
   try {
     await bucket.store(key, sourceOf("retained"), { inParts: true, retainUntil });
   } finally {

@@ -17,6 +17,7 @@ import type { SentenceKey } from "../../errors/sentences.ts";
 import { mostProvisional } from "../../http/exchange.ts";
 import { sha256Of } from "../../model/sha256.ts";
 import { afterLimit } from "../../time/after-limit.ts";
+import { PeerClock } from "../../time/clocks.ts";
 import type { BucketAddress } from "./bucket-address.ts";
 import { CredentialChain, type Credentials } from "./credentials.ts";
 
@@ -95,6 +96,8 @@ export class BucketRequests {
   readonly #firstPauseMs: number;
   readonly #answerMs: number;
   readonly #tries: number;
+  /** That of the object store, as its answers tell it. */
+  readonly clock = new PeerClock();
   /** The keys that are derived from the credentials each day. */
   readonly #signingKeys = new Map<string, ArrayBuffer>();
 
@@ -241,6 +244,7 @@ export class BucketRequests {
       headersTimeout: this.#answerMs + ((body?.length ?? 0) / slowestUploadBytesPerSecond) * 1_000,
       ...(this.#signal === undefined ? {} : { signal: this.#signal }),
     });
+    this.clock.note(response.headers);
     if (response.statusCode < 300) {
       return response;
     }

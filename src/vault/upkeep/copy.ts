@@ -35,7 +35,6 @@ import {
   sayUnreadable,
   walkPackages,
 } from "../walk.ts";
-import { dayMs } from "../../time/clocks.ts";
 
 interface CopyOptions {
   /** How long nobody without a special right can delete the copies in a bucket; undefined: not at all. */
@@ -161,8 +160,7 @@ export class Copying {
     }
     const address = readS3Url(this.#to);
     const { BucketCopy } = await import("../bucket/bucket-copy.ts");
-    const retainUntil = retainDays === undefined ? undefined : new Date(Date.now() + retainDays * dayMs);
-    return await BucketCopy.open(address, { tables, retainUntil, signal });
+    return await BucketCopy.open(address, { tables, retainDays, signal });
   }
 
   /** Reads the log of the folder, and up to where the copy has it. */

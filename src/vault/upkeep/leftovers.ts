@@ -188,7 +188,7 @@ async function reasonToKeep(
     }
     untilMs = Math.max(untilMs, head?.retainedUntilMs ?? 0);
   }
-  return untilMs > Date.now() ? sayRetained(untilMs) : null;
+  return untilMs > 0 && untilMs > (await vault.leastTimeMs()) ? sayRetained(untilMs) : null;
 }
 
 interface LeftoverPruningOptions extends LeftoverOptions {

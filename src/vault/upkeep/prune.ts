@@ -146,7 +146,10 @@ export class Pruning {
     const { isDryRun, despiteClock, space } = this.#options;
     if (!isDryRun && despiteClock !== true) {
       const databases = stores.map(({ database }) => database);
-      await demandPlausibleClock(databases, this.#before, space === undefined);
+      const { vault } = this.#scope;
+      // A folder does not tell the time.
+      const thereMs = vault.kind === "s3" ? await vault.leastTimeMs() : Date.now();
+      await demandPlausibleClock(databases, { before: this.#before, isByAge: space === undefined, thereMs });
     }
   }
 
@@ -368,7 +371,8 @@ export class Pruning {
       return keptFor(one, "hold");
     }
     const untilMs = await vault.retainedUntilMs(folder);
-    return untilMs > Date.now() ? keptFor(one, sayRetained(untilMs)) : resultOf(one, "deleted");
+    const isRetained = untilMs > 0 && untilMs > (await vault.leastTimeMs());
+    return isRetained ? keptFor(one, sayRetained(untilMs)) : resultOf(one, "deleted");
   }
 
   /** Whether somebody has put a hold file by hand into another package of the same transaction. */
@@ -573,16 +577,24 @@ const facts = { surface: "config", operation: "prune" } as const;
  * years ahead, and then everything looks old. What is deleted is lost, so the archive has to agree.
  *
  * Rejects with ERR_CONFIG if packages are due before a time only because the clock is wrong, as far as the indexes can tell: the newest of
- * all packages was archived long before now, the server of the database has another day, or nearly all are due at once. Where the clocks of
+ * all packages was archived long before now, the server of the database or the object store has another day, or nearly all are due at once. Where the clocks of
  * Node-RED and of the devices have agreed before, a package is as old as the earlier of the two says. A rule about space takes few at once,
  * however many its age allows.
  */
 async function demandPlausibleClock(
   databases: readonly Pick<Database, "transaction">[],
-  before: string,
-  isByAge: boolean,
-  now: Date = new Date(),
+  {
+    before,
+    isByAge,
+    thereMs,
+  }: {
+    readonly before: string;
+    readonly isByAge: boolean;
+    /** The time where the packages are. */
+    readonly thereMs: number;
+  },
 ): Promise<void> {
+  const now = new Date();
   const latestMs = now.getTime() + tooFarMs;
   let [packages, due, newestMs, otherClock] = [0, 0, -Infinity, ""];
   for (const database of databases) {
@@ -624,6 +636,10 @@ async function demandPlausibleClock(
   }
   if (due > 0 && otherClock !== "") {
     throw new DimensionerError("pruneOtherClock", facts, { value: otherClock, words: now.toISOString() });
+  }
+  if (due > 0 && areTooFar(now.getTime(), thereMs)) {
+    const value = new Date(thereMs).toISOString();
+    throw new DimensionerError("pruneStoreClock", facts, { value, words: now.toISOString() });
   }
   if (isByAge && packages >= leastPackages && due > packages * mostShare) {
     throw new DimensionerError("pruneNearlyAll", facts, {

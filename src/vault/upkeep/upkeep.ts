@@ -181,7 +181,7 @@ async function pruneLeftovers(
   if (scope.vault.kind === "folder") {
     return null;
   }
-  const beforeMs = Date.now() - leftoverAgeMs;
+  const beforeMs = (await scope.vault.leastTimeMs()) - leftoverAgeMs;
   const options = { database, thread, beforeMs, isDryRun: dryRun, signal };
   const pruning = new LeftoverPruning(scope, scope.vault, options);
   try {
