@@ -15,7 +15,7 @@ import type { Peer, Read } from "./call.ts";
 import type { Flow, Headers, Receiver } from "./exchange.ts";
 import { callFailure } from "./failures.ts";
 import { compressionOf, readRange, refusePart, refuseUnusable } from "./response.ts";
-import { abortWithAny, delayMs, isTransient, readPolicy, readRetryAfterMs, wait } from "./retry.ts";
+import { abortWithAny, delayMs, isTransient, readPolicy, retryAfterOf, wait } from "./retry.ts";
 import type { Transport } from "./transport.ts";
 
 /** Called with every chunk; `totalBytes` is null as long as the peer has not sent the length. */
@@ -194,7 +194,7 @@ class Transfer implements Receiver, Download {
     const peer = this.#peer;
     this.#flow = flow;
     this.#tries.lastByteAt = performance.now();
-    this.#retryAfterMs = readRetryAfterMs(headers["retry-after"]);
+    this.#retryAfterMs = retryAfterOf(headers);
     if (statusCode === 416 && this.#bytes > 0) {
       this.#refuseToResume(statusCode);
     }

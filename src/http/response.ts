@@ -29,7 +29,7 @@ import {
 import type { Call, Command, Peer } from "./call.ts";
 import type { Flow, Headers, Receiver } from "./exchange.ts";
 import { callFailure, hasMeasured, outcomeOf, statusFailure } from "./failures.ts";
-import { readRetryAfterMs } from "./retry.ts";
+import { retryAfterOf } from "./retry.ts";
 
 /** A complete response with a body of limited size. */
 export interface HttpResponse {
@@ -72,7 +72,7 @@ export class ResponseReceiver implements Receiver {
   }
 
   onHead(statusCode: number, headers: Headers, flow: Flow): void {
-    this.retryAfterMs = readRetryAfterMs(headers["retry-after"]);
+    this.retryAfterMs = retryAfterOf(headers);
     this.#headers = headers;
     try {
       refuseUnusable(this.#peer, this.#call, statusCode, headers);

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDimensionerError, type DimensionerError } from "../errors/dimensioner-error.ts";
 import type { SentenceKey } from "../errors/sentences.ts";
+import { dateOfAnswer } from "../time/clocks.ts";
+import type { Headers } from "./exchange.ts";
 
 /** How reads are repeated. Commands are never repeated. */
 export interface RetryPolicy {
@@ -45,16 +47,19 @@ export const longestRetryAfterMs = 30_000;
  * Reads a Retry-After field (RFC 9110, 10.2.3): seconds or an HTTP date. Undefined if it is missing or not valid; a
  * time in the past means now.
  */
-export function readRetryAfterMs(
-  field: string | string[] | undefined,
-  nowMs = Date.now(),
-): number | undefined {
+export function readRetryAfterMs(field: string | string[] | undefined, nowMs: number): number | undefined {
   if (typeof field !== "string") {
     return undefined;
   }
   const text = field.trim();
   const ms = /^\d+$/.test(text) ? Number(text) * 1000 : dateMs(text) - nowMs;
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), longestRetryAfterMs);
+}
+
+/** The same of an answer. A date is one of its sender's clock, which its Date tells: this computer's may be another. */
+export function retryAfterOf(headers: Headers): number | undefined {
+  const sentMs = dateOfAnswer(headers["date"]);
+  return readRetryAfterMs(headers["retry-after"], Number.isNaN(sentMs) ? Date.now() : sentMs);
 }
 
 /** Only HTTP dates are accepted: Date.parse alone would read "-5" as a year. */

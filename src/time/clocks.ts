@@ -57,6 +57,11 @@ export function dayTimeAsOf(base: Moment, moment: Moment): Date {
 /** As HTTP has it (RFC 9110, 5.6.7): the obsolete forms, and what only looks like a date, tell no time. */
 const httpDate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/;
 
+/** What the Date of an answer says, in milliseconds; NaN if that is no date of HTTP. */
+export function dateOfAnswer(date: unknown): number {
+  return typeof date === "string" && httpDate.test(date) ? Date.parse(date) : NaN;
+}
+
 /**
  * The clock of a peer, as the Date headers of its answers have told it. Since then this computer's clock that nobody sets has gone on:
  * what is done to the clock of the day changes nothing.
@@ -69,7 +74,7 @@ export class PeerClock {
 
   /** To be called when an answer begins. One from a cache, which says how old it is, tells no time. */
   note({ date, age }: Readonly<Record<string, unknown>>): void {
-    const peerMs = typeof date === "string" && httpDate.test(date) ? Date.parse(date) : NaN;
+    const peerMs = dateOfAnswer(date);
     if (Number.isNaN(peerMs) || age !== undefined) {
       return;
     }

@@ -67,6 +67,20 @@ describe("a read is repeated where that can help, within its deadline", () => {
     );
   });
 
+  for (const hours of [-1, 1, 24 * 366]) {
+    it(`a cloud whose clock is ${hours} h ahead is asked again when its own clock says so`, async () => {
+      const at = (ms: number): string => new Date(Date.now() + hours * 3_600_000 + ms).toUTCString();
+      const answer: Answer = (_, socket) =>
+        reply(socket, { status: 503, headers: { date: at(0), "retry-after": at(2_000) }, body: "busy" });
+      const server = opened(await startServer(answer));
+      const clients = opened(connectClients({ newer: server, earlier: server, cloud: server }, 10_000));
+      const begun = performance.now();
+      await failsWith(clients.cloud.devices(), { code: "ERR_HTTP" });
+      const seconds = (performance.now() - begun) / 1_000;
+      assert.ok(seconds >= 3.9 && seconds < 9, `${seconds} s for two waits of 2 s`);
+    });
+  }
+
   it("a signal ends it while it waits for the next try", async () => {
     const abort = new AbortController();
     const server = opened(await startServer(status(503, { "retry-after": "5" })));
