@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseFields, recordLimits } from "../model/parse-json.ts";
 import { knownInstantOf } from "../rules/instants.ts";
-import { hourMs, tooFarMs } from "../time/clocks.ts";
-import type { Database } from "./database.ts";
+import { type SteadyTime, hourMs, tooFarMs } from "../time/clocks.ts";
+import type { Condition, Database } from "./database.ts";
 
 /** How many of the newest packages and records are asked for the time of their devices. */
 const mostAsked = 50;
@@ -32,6 +32,17 @@ export async function timeToRemove(database: Pick<Database, "transaction">, now:
     .map((time) => (typeof time === "string" ? knownInstantOf(time) : NaN))
     .filter((ms) => ms <= now.getTime() + tooFarMs);
   return known.length === 0 ? now : new Date(Math.min(now.getTime(), Math.max(...known)));
+}
+
+/**
+ * The condition for rows that came longer ago than `ms` also by the clock that nobody sets, where that is known: that of the day may have
+ * been behind when they came. `column` has the time by that clock.
+ */
+export function isOldBySteady(column: string, ms: number, now: SteadyTime | null): Condition {
+  return {
+    sql: `NOT (coalesce(steady_clock, '-') = ? AND coalesce(${column}, 0) > ?)`,
+    values: [now?.clock ?? "", Math.floor((now?.ms ?? 0) - ms)],
+  };
 }
 
 /** Each step is followed by a pause of so many times its own duration, and of at least so many milliseconds, for those who wait. */

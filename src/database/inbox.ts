@@ -12,7 +12,7 @@ import {
 } from "./database.ts";
 import { lengthOf, records as texts, withTexts } from "./long-texts.ts";
 import { indexedText } from "./schema.ts";
-import { timeToRemove } from "./hourly-removal.ts";
+import { isOldBySteady, timeToRemove } from "./hourly-removal.ts";
 import { type Worker, endedWorkers } from "./worker-lease.ts";
 import { dayMs, type SteadyTime, steadyTime } from "../time/clocks.ts";
 
@@ -319,12 +319,13 @@ export class Inbox {
   async removeOld(): Promise<boolean> {
     const now = await timeToRemove(this.#database, this.#now());
     const before = new Date(now.getTime() - keepHandledMs).toISOString();
+    const isOld = isOldBySteady("received_steady_ms", keepHandledMs, this.#steady());
     const [removed = []] = await this.#database.transaction([
       {
         sql: `DELETE FROM records WHERE record_id IN
-          (SELECT record_id FROM records WHERE received_at < ? AND handled_at IS NOT NULL LIMIT ? ${skipLocked})
+          (SELECT record_id FROM records WHERE received_at < ? AND handled_at IS NOT NULL AND ${isOld.sql} LIMIT ? ${skipLocked})
           RETURNING record_id`,
-        values: [before, mostRemoved],
+        values: [before, ...isOld.values, mostRemoved],
       },
     ]);
     return removed.length === mostRemoved;

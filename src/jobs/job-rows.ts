@@ -47,7 +47,7 @@ import {
   type OwnJob,
 } from "../database/own-jobs.ts";
 import { intents, lengthOf, withTexts } from "../database/long-texts.ts";
-import { timeToRemove } from "../database/hourly-removal.ts";
+import { isOldBySteady, timeToRemove } from "../database/hourly-removal.ts";
 import { endedWorkers, forgetIdleWorkers } from "../database/worker-lease.ts";
 import {
   keepMeasurement,
@@ -587,11 +587,14 @@ export class EarlierJobs {
     const now = await timeToRemove(this.#database, this.#now());
     const daysAgo = (count: number): string => new Date(now.getTime() - count * dayMs).toISOString();
     const before = daysAgo(days);
+    const isOld = isOldBySteady("accepted_steady_ms", days * dayMs, steadyTime());
+    // Of a job that says itself that it was accepted since then, the clock was right.
+    const isYoung = `accepted_at < ? AND NOT ${isOld.sql}`;
     const remove = (state: "failed" | "reported", which: string, values: readonly SqlValue[]): Statement => ({
       sql: `DELETE FROM jobs WHERE job_id IN
-        (SELECT job_id FROM jobs WHERE ${hasEnded} AND state = '${state}' AND ${which} LIMIT ? ${skipLocked})
+        (SELECT job_id FROM jobs WHERE ${hasEnded} AND state = '${state}' AND ${which} AND NOT (${isYoung}) LIMIT ? ${skipLocked})
         RETURNING job_id`,
-      values: [...values, mostRemoved],
+      values: [...values, before, ...isOld.values, mostRemoved],
     });
     const [reported = [], others = [], , failed = []] = await this.#database.transaction([
       remove("reported", `changed_at < ? AND (changed_at < ? OR ${isIndexed})`, [
@@ -600,7 +603,11 @@ export class EarlierJobs {
       ]),
       remove("failed", `changed_at < ? AND NOT (${keepsMedia})`, [before]),
       removeOldMeasurements(now),
-      { sql: `SELECT job_id ${oldFailed}`, values: [before, mostRemoved] },
+      {
+        sql: `SELECT job_id FROM jobs WHERE ${hasEnded} AND changed_at < ? AND ${keepsMedia} AND NOT (${isYoung})
+          ORDER BY changed_at, job_id LIMIT ?`,
+        values: [before, before, ...isOld.values, mostRemoved],
+      },
     ]);
     const rows = await mediaOf(this.#database, failed.map(idOf));
     const saved: string[] = [];
@@ -620,8 +627,6 @@ export class EarlierJobs {
 
 /** Keeps the media of a failed job. Returns whether its row is needed no more. */
 type SaveMedia = (job: string, items: readonly StoredItem[]) => Promise<boolean>;
-
-const oldFailed = `FROM jobs WHERE ${hasEnded} AND changed_at < ? AND ${keepsMedia} ORDER BY changed_at, job_id LIMIT ?`;
 
 /** Who takes jobs over. */
 export interface Taker {

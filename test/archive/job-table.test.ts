@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { WallClock } from "../model-based/wall-clock.ts";
 import { always } from "../../src/database/database.ts";
 import { Inbox } from "../../src/database/inbox.ts";
 import { intents, lengthOf, withTexts } from "../../src/database/long-texts.ts";
@@ -256,6 +257,26 @@ describeDatabases("the jobs of a store", (open) => {
     await earlier().removeEnded(30);
     const [rows] = await test.database.transaction([{ sql: "SELECT job_id FROM jobs" }]);
     assert.deepEqual(rows, [{ job_id: "open" }]);
+  });
+
+  it("removes no job that failed just now, while the clock was far behind", async () => {
+    const wall = new WallClock();
+    try {
+      wall.jump(-400 * 24 * 3_600_000);
+      const jobs = new JobTable(test.database, "worker");
+      for (const [id, items] of [
+        ["empty", new Map()],
+        ["full", new Map([["color", { ...item("color.jpg"), source: "device" as const }]])],
+      ] as const) {
+        await jobs.accept({ id, node: "node 1", key: "key", intent, items });
+        await jobs.failed(id, { code: "ERR_TIMEOUT", message: "it took too long" });
+      }
+      wall.reset();
+      await new EarlierJobs(test.database, "worker").removeEnded(30);
+      assert.deepEqual([await stateOf("empty"), await stateOf("full")], ["failed", "failed"]);
+    } finally {
+      wall.close();
+    }
   });
 
   it("removes nothing as old while the newest package says another day", async () => {

@@ -257,6 +257,26 @@ describeDatabases("the inbox of a store", (open) => {
     assert.equal(await isThere(), false);
   });
 
+  it("removes nothing as old that came just now, while the clock was far behind", async () => {
+    let ms = 400 * 24 * hourMs;
+    const steady = () => ({ clock: "start", ms });
+    const one = new Inbox(test.database, { nodeId: "node 1", runId: "run 1", now: clock.now, steady });
+    const count = async (): Promise<number> => {
+      const [rows = []] = await test.database.transaction([{ sql: "SELECT record_id FROM records" }]);
+      return rows.length;
+    };
+    await one.add(record(1), hourMs);
+    await one.handled("1");
+    // As after a power cut, once the network is there.
+    clock.advance(400 * 24 * hourMs);
+    ms += 1_000;
+    await one.removeOld();
+    assert.equal(await count(), 1);
+    ms += 90 * 24 * hourMs;
+    await one.removeOld();
+    assert.equal(await count(), 0, "90 days later");
+  });
+
   it("gives the records of a worker whose lease has ended to one of the others, and that worker notes nothing more", async () => {
     // No lease is renewed after the test has ended it.
     const begin = () => WorkerLease.begin(test.database, { seconds: 3_600, closedSeconds: 0 });
