@@ -157,6 +157,63 @@ describe("archive: deleting packages with a clock that may be wrong", () => {
       assert.deepEqual(left.sort(), ["m0", "m3"]);
     }));
 
+  it("deletes nothing after a pause that is long for the age", () =>
+    withFolder(async (root) => {
+      await fillArchive(root, ["m0", "m1", "m2"]);
+      const database = databaseOf(root);
+      const daysAgo = (days: number): string => new Date(Date.now() - days * 86_400_000).toISOString();
+      const pause = (days: number): void =>
+        changeDatabase(
+          database,
+          `UPDATE packages SET archived_at = '${daysAgo(days)}', measured_at = '${daysAgo(days)}';
+          UPDATE packages SET archived_at = '${daysAgo(35)}', measured_at = '${daysAgo(35)}' WHERE transaction_id = 'm0'`,
+        );
+      // As with a clock that is 20 days ahead: the package of 15 days ago would go.
+      for (const [days, age] of [
+        [20, 30],
+        [8, 30],
+        [8, 1],
+      ] as const) {
+        pause(days);
+        const options = { before: new Date(daysAgo(age)), database };
+        await assert.rejects(pruneArchive(root, options), { sentence: "pruneClock" });
+        assert.equal(await count(root), 3);
+      }
+      pause(7);
+      assert.equal((await pruneArchive(root, { before: new Date(daysAgo(30)), database })).deleted, 1);
+    }));
+
+  it("deletes nothing where the clock was put ahead, and no device has told the time since", () =>
+    withFolder(async (root) => {
+      const paths = await fillArchive(root, ["m0", "m1", "m2", "m3", "m4"]);
+      const database = databaseOf(root);
+      const then = new Date(Date.now() - 3 * 365 * 86_400_000).toISOString();
+      const later = new Set(paths.slice(3));
+      await forgeLog(root, (events) =>
+        events.map((event) =>
+          event.what === "archived"
+            ? later.has(event.path)
+              ? event
+              : { ...event, at: then, archived: then }
+            : { ...event, at: then },
+        ),
+      );
+      changeDatabase(
+        database,
+        `UPDATE packages SET measured_at = NULL;
+        UPDATE packages SET archived_at = '${then}' WHERE transaction_id IN ('m0', 'm1', 'm2')`,
+      );
+      const options = { before: new Date(Date.now() - 2 * 365 * 86_400_000), database };
+      await assert.rejects(pruneArchive(root, options), (error) => {
+        assert.ok(isDimensionerError(error) && error.sentence === "pruneClock", String(error));
+        assert.ok(error.message.includes(`newest package is of ${then.slice(0, 10)}`), error.message);
+        return true;
+      });
+      assert.equal(await count(root), 5);
+      changeDatabase(database, "UPDATE packages SET measured_at = archived_at WHERE transaction_id = 'm4'");
+      assert.equal((await pruneArchive(root, options)).deleted, 3, "once a device has told it");
+    }));
+
   it("deletes nothing if nearly all packages are due at once", () =>
     withFolder(async (root) => {
       await fillArchive(

@@ -561,8 +561,10 @@ function dueOf(row: Row, since: ReadonlyMap<string, string>): Due {
   };
 }
 
-/** An archive in use has a package that is younger. */
-const mostIdleMs = 31 * dayMs;
+/** An archive in use has a package that is younger, and no longer pause counts as a holiday: a clock ahead by less would not be noticed. */
+const [leastIdleMs, mostIdleMs] = [7 * dayMs, 31 * dayMs];
+/** So much of an age may pass without a package: where packages are kept for a month, a clock may not be three weeks ahead. */
+const idleShare = 0.25;
 /** So much of an archive is never due at once where it is pruned regularly. */
 const mostShare = 0.8;
 /** Of fewer packages, a share says nothing. */
@@ -626,11 +628,18 @@ async function demandPlausibleClock(
       ? last.map(earlierOfClocks)
       : [archivedMs({ archived_at: all?.["newest"] ?? "" })];
     const measured = [...told, ...last].map(measuredMs).filter((ms) => ms <= latestMs);
-    newestMs = Math.max(newestMs, ...[...measured, ...archived].filter((ms) => !Number.isNaN(ms)));
+    const gapMs = await lastBeforeGap(database, now);
+    // Only devices can say that packages were archived since then.
+    const known =
+      gapMs === null || last.some((row) => archivedMs(row) > gapMs && isOfOneDay(row)) ? archived : [gapMs];
+    newestMs = Math.max(newestMs, ...[...measured, ...known].filter((ms) => !Number.isNaN(ms)));
     const there = String(clock?.["now"] ?? "");
     otherClock = areTooFar(now.getTime(), Date.parse(there)) ? there : otherClock;
   }
-  if (due > 0 && now.getTime() - newestMs > mostIdleMs) {
+  const idleMs = isByAge
+    ? Math.max(leastIdleMs, (now.getTime() - Date.parse(before)) * idleShare)
+    : mostIdleMs;
+  if (due > 0 && now.getTime() - newestMs > Math.min(idleMs, mostIdleMs)) {
     const value = new Date(newestMs).toISOString();
     throw new DimensionerError("pruneClock", facts, { value, words: now.toISOString() });
   }
@@ -675,6 +684,46 @@ const distances = Array.from({ length: 15 }, (_, power) => 2 ** power);
 /** A statement has at most so many values. */
 const linesAtOnce = 500;
 
+/** When lines of the log were written, by their numbers; NaN if that cannot be read. */
+async function timesOfLines(
+  database: Pick<Database, "transaction">,
+  numbers: readonly number[],
+): Promise<ReadonlyMap<number, number>> {
+  const times = new Map<number, number>();
+  for (let from = 0; from < numbers.length; from += linesAtOnce) {
+    const values = numbers.slice(from, from + linesAtOnce);
+    const [found = []] = await database.transaction([
+      { sql: `SELECT n, line FROM log WHERE n IN (${marksFor(values)})`, values },
+    ]);
+    found.forEach(({ n, line }) => times.set(Number(n), Date.parse(readEvent(String(line))?.at ?? "")));
+  }
+  return times;
+}
+
+/** For so long, a log that goes on after a long pause may do so because the clock was put ahead. */
+const newStartMs = 7 * dayMs;
+
+/**
+ * When the log had its last line before a pause of more than a month that ended some days ago; null if there was none. A clock that was put
+ * ahead leaves such a pause, and packages that were archived since then look new.
+ */
+async function lastBeforeGap(database: Pick<Database, "transaction">, now: Date): Promise<number | null> {
+  const [[row] = []] = await database.transaction([{ sql: "SELECT max(n) AS n FROM log" }]);
+  let [first, end] = [0, Number(row?.["n"] ?? -1) + 1];
+  // The first line of the last days.
+  while (first < end) {
+    const middle = Math.floor((first + end) / 2);
+    const at = (await timesOfLines(database, [middle])).get(middle) ?? NaN;
+    [first, end] = now.getTime() - at > newStartMs ? [middle + 1, end] : [first, middle];
+  }
+  const numbers = [first, ...distances.map((distance) => first - distance)].filter((n) => n >= 0);
+  const times = await timesOfLines(database, numbers);
+  const beganMs = times.get(first) ?? NaN;
+  const beforeMs = Math.max(...numbers.slice(1).map((n) => times.get(n) ?? NaN));
+  const isPause = beganMs - beforeMs > mostIdleMs && beganMs <= now.getTime() + tooFarMs;
+  return isPause && Number.isFinite(beforeMs) ? beforeMs : null;
+}
+
 /**
  * From when the age of packages counts, by their IDs: the latest of when they were archived, when their device says that it measured, and
  * when lines were written that the log had before theirs. One of these alone is not believed, since its clock may have been ahead.
@@ -690,16 +739,7 @@ async function latestKnown(
   );
   const before = (n: number): number[] => distances.map((distance) => n - distance).filter((one) => one >= 0);
   const numbers = [...new Set([...lines.values()].flatMap(({ n }) => before(n)))];
-  const writtenAt = new Map<number, number>();
-  for (let from = 0; from < numbers.length; from += linesAtOnce) {
-    const values = numbers.slice(from, from + linesAtOnce);
-    const [found = []] = await database.transaction([
-      { sql: `SELECT n, line FROM log WHERE n IN (${marksFor(values)})`, values },
-    ]);
-    for (const { n, line } of found) {
-      writtenAt.set(Number(n), Date.parse(readEvent(String(line))?.at ?? ""));
-    }
-  }
+  const writtenAt = await timesOfLines(database, numbers);
   const isBelieved = (ms: number): boolean => ms <= latestMs;
   const dated = rows.filter((row) => !Number.isNaN(archivedMs(row)));
   return new Map(
