@@ -29,10 +29,10 @@ function numberOrText(value: unknown): number | string | undefined {
 /** A message may choose a carrier, but no file. */
 const choices = table.preset.of.filter((one) => one !== "file");
 
-/** The day on which the measure node has asked the device, by this computer's clock; null if the message does not say it. */
-function askedOnOf(measuredBy: unknown): string | null {
+/** When the measure node has asked the device, by this computer's clock; null if the message does not say it. */
+function askedAtOf(measuredBy: unknown): Date | null {
   const at = Date.parse(String(fieldsOf(measuredBy)?.["sentAt"]));
-  return Number.isNaN(at) ? null : dayHere(new Date(at));
+  return Number.isNaN(at) ? null : new Date(at);
 }
 
 function ruleOf(
@@ -92,7 +92,7 @@ export default function (RED: NodeAPI): void {
         mustBeLegal: requireLegalForTrade,
         extras: limits,
         today: dayHere(new Date()),
-        askedOn: askedOnOf(msg["measuredBy"]),
+        askedAt: askedAtOf(msg["measuredBy"]),
       });
     };
     serve(RED, this, served, async ({ msg }, read) => {

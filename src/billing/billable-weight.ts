@@ -11,7 +11,7 @@ import {
   readWeightUnit,
   weightUnits,
 } from "../rules/units.ts";
-import { isUnset } from "../rules/instants.ts";
+import { isUnset, knownInstantOf } from "../rules/instants.ts";
 import { areTooFar } from "../time/clocks.ts";
 import {
   type Calculation,
@@ -58,8 +58,8 @@ export interface BillingTask {
   readonly extras: readonly WeightLimit[];
   /** Today by this computer's clock (YYYY-MM-DD): the day for a measurement that has none. */
   readonly today: string;
-  /** The day on which this computer has asked the device for the measurement, by its own clock; null if it has not, or it is not known. */
-  readonly askedOn: string | null;
+  /** When this computer has asked the device for the measurement, by its own clock; null if it has not, or it is not known. */
+  readonly askedAt: Date | null;
 }
 
 /** A rule and its source. */
@@ -82,7 +82,7 @@ export function billableWeightOf(measurement: unknown, task: BillingTask): Billa
   if (task.mustBeLegal && measured.isManual) {
     throw billingError("billManual");
   }
-  const clocks = compareClocks(measured.day, task);
+  const clocks = compareClocks(measured, task);
   const chosen = choose(task.rule, clocks.day);
   const label = readLabel(task.scan);
   const weight = weightOf(task, measured, label);
@@ -159,12 +159,20 @@ interface Clocks {
  * The day whose rule is used: that of the device's clock. Where this computer has asked for the measurement on another one, one of the
  * two clocks is wrong, and the later day counts: a clock that has stopped is behind. A clock that was never set says nothing.
  */
-function compareClocks(given: string | null, { today, askedOn }: BillingTask): Clocks {
+function compareClocks(
+  { day: given, at }: Pick<MeasuredParcel, "at" | "day">,
+  { today, askedAt }: BillingTask,
+): Clocks {
   const wasNeverSet = given !== null && isUnset(given);
   const device = wasNeverSet ? null : given;
-  const own = askedOn ?? today;
-  const isApart = device !== null && areTooFar(Date.parse(own), Date.parse(device));
-  const isOneWrong = isApart && askedOn !== null;
+  const own = askedAt === null ? today : dayHere(askedAt);
+  // Between two days that follow each other may be two hours or two days.
+  const isTooFar =
+    askedAt === null || Number.isNaN(at)
+      ? areTooFar(Date.parse(own), Date.parse(device ?? ""))
+      : areTooFar(askedAt.getTime(), at);
+  const isApart = device !== null && device !== own && isTooFar;
+  const isOneWrong = isApart && askedAt !== null;
   const day = device === null || (isOneWrong && own > device) ? own : device;
   return { day, device: given, other: isApart ? own : null, isUnset: wasNeverSet, isOneWrong };
 }
@@ -331,6 +339,8 @@ export interface MeasuredParcel {
   readonly otherWeightUnit: string | null;
   /** The day of the measurement (YYYY-MM-DD), by the device's own clock if it is given; null if there is none. */
   readonly day: string | null;
+  /** The instant of the measurement by the same clock; NaN if it is not known. */
+  readonly at: number;
   readonly isManual: boolean;
   /** Legality of the sides. */
   readonly legality: Legality;
@@ -367,7 +377,8 @@ function readMeasured(given: unknown): MeasuredParcel {
         : fraction(`1e-${Math.max(...sides.map(decimalsOf))}`),
     lengthUnit: lengthUnitOf(fields["dimsUnitOfMeasure"]),
     ...measuredWeight(fields["weight"], fields["weightUnitOfMeasure"]),
-    day: dayOf(fields["dateTimeLocal"]) ?? dayOf(fields["dateTimeUtc"]),
+    day: dayOfMeasurement(fields),
+    at: knownInstantOf(textOf(fields["dateTimeUtc"])),
     isManual,
     legality,
     weightLegality: fields["source"] === "earlier-device" && legality === true ? "unknown" : legality,
@@ -416,9 +427,22 @@ function textOf(given: unknown): string {
   return typeof given === "string" ? given.slice(0, 60).toWellFormed() : "";
 }
 
+/**
+ * The day of a measurement where it was made: carriers' rules change at midnight there. A time in UTC alone is taken to have been here. One
+ * that a clock says that was never set is the last choice.
+ */
+function dayOfMeasurement({ dateTimeLocal, dateTimeUtc }: Fields): string | null {
+  const at = knownInstantOf(textOf(dateTimeUtc));
+  const isTime = textOf(dateTimeUtc).includes(":") && !Number.isNaN(at);
+  const days = [dayOf(dateTimeLocal), isTime ? dayHere(new Date(at)) : dayOf(dateTimeUtc)];
+  const known = days.filter((day) => day !== null);
+  return known.find((day) => !isUnset(day)) ?? known[0] ?? null;
+}
+
 /** The date of an ISO 8601 time, in the time zone in which it is written. */
 function dayOf(time: unknown): string | null {
-  return typeof time === "string" ? (/^\d{4}-\d{2}-\d{2}/.exec(time)?.[0] ?? null) : null;
+  const day = /^\d{4}-\d{2}-\d{2}/.exec(textOf(time))?.[0] ?? "";
+  return Number.isNaN(Date.parse(day)) ? null : day;
 }
 
 /** The day of a date in the time zone of this computer. */

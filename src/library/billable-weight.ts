@@ -145,7 +145,7 @@ export function billableWeight(
     mustBeLegal: requireLegalForTrade,
     extras: "limits" in read ? read.limits : [],
     today: dayHere(today ?? new Date()),
-    askedOn: askedAt === undefined ? null : dayHere(askedAt),
+    askedAt: askedAt ?? null,
   });
 }
 

@@ -92,6 +92,56 @@ describe("dimensioner-billable-weight", () => {
       });
     });
 
+    it("says that they are nearly two days apart, though the days follow each other", async () => {
+      await start({ preset: "usps" });
+      await at("2026-11-28", async () => {
+        const more = { dateTimeLocal: "2026-07-11T00:30:00Z", dateTimeUtc: "2026-07-11T00:30:00Z" };
+        const measuredBy = { sentAt: "2026-07-12T23:30:00.000Z" };
+        const { billable } = await bill(resultOf([18.4, 18.4, 18.4], { more }), { measuredBy });
+        assert.equal(billable?.ruleId, "usps-2026");
+        assert.match(
+          billable?.note ?? "",
+          /measured on 2026-07-11, .* 2026-07-12\. .* 36 lb would be billed/,
+        );
+      });
+    });
+
+    it("takes the one of the device's two times that was set, and none that no calendar has", async () => {
+      await start({ preset: "usps" });
+      await at("2026-11-28", async () => {
+        for (const dateTimeLocal of ["0001-01-01T00:00:00", "2026-13-45T10:00:00"]) {
+          const more = { dateTimeLocal, dateTimeUtc: "2025-11-28T12:00:00Z" };
+          const { billable } = await bill(resultOf([18.4, 18.4, 18.4], { more }));
+          assert.equal(billable?.ruleId, "usps-2019", dateTimeLocal);
+        }
+        const more = { dateTimeLocal: "2027-99-99T10:00:00", dateTimeUtc: null };
+        assert.equal((await bill(resultOf([18.4, 18.4, 18.4], { more }))).billable?.note, null);
+      });
+    });
+
+    it("takes the day here for a time in UTC alone: the rule changes at midnight where the parcel is", async () => {
+      const before = process.env["TZ"];
+      process.env["TZ"] = "America/New_York";
+      try {
+        await start({ preset: "usps" });
+        for (const [dateTimeUtc, rule] of [
+          ["2026-07-12T02:00:00Z", "usps-2019"],
+          ["2026-07-12T02:00:00", "usps-2019"],
+          ["2026-07-12T04:00:00Z", "usps-2026"],
+        ] as const) {
+          const more = { dateTimeLocal: null, dateTimeUtc };
+          const { billable } = await bill(resultOf([18.4, 18.4, 18.4], { more }));
+          assert.equal(billable?.ruleId, rule, dateTimeUtc);
+        }
+      } finally {
+        if (before === undefined) {
+          delete process.env["TZ"];
+        } else {
+          process.env["TZ"] = before;
+        }
+      }
+    });
+
     it("uses the rule of the measurement for what may be an older one, and says so", async () => {
       await start({ preset: "usps" });
       await at("2026-11-28", async () => {
