@@ -105,7 +105,7 @@ function packing() {
       "station.ts",
       {
         initialize: flow.code("station-start.ts"),
-        libs: [{ var: "crypto", module: "crypto" }],
+        libs: ["crypto", "perf_hooks"].map((module) => ({ var: module, module })),
       },
       ["To the screens 1"],
       [commands[0]],

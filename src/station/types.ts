@@ -43,6 +43,15 @@ export interface StationEnv {
   readonly NR_FLOW_ID: string;
 }
 
+/** What the two clocks of this computer say at a moment, in milliseconds. */
+export interface Clocks {
+  /** That of the day, which may be set at any time. */
+  readonly at: number;
+  /** The one that nobody sets, and from when it counts: only times of one process can be compared. */
+  readonly steady: number;
+  readonly origin: number;
+}
+
 /** What the flow keeps. */
 export interface StationFlow {
   texts: Readonly<Record<string, Texts>> & { readonly en: Texts };
@@ -53,6 +62,8 @@ export interface StationFlow {
   clouds: Record<string, Answer>;
   /** What the messages of this flow have and those from a browser do not. */
   proof: string;
+  /** At the last message. */
+  clock: Clocks;
   /** The last pictures, by an ID that nobody can guess. */
   pictures: Record<string, { readonly bytes: Uint8Array; readonly contentType: string }>;
 }

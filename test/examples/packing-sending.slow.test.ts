@@ -53,4 +53,18 @@ describe("what a packing station's page sends", () => {
     page.sendAgain();
     assert.deepEqual([sent.length, said], [3, ["Node-RED has not confirmed it."]]);
   });
+
+  it("is given up, and said, if the browser's clock was put back before it was confirmed", () => {
+    let time = 100_000_000;
+    Date.now = () => time;
+    const [sent, said]: [object[], string[]] = [[], []];
+    const page = pageOf(sent, said);
+    page.queue("scan", "ORDER-1");
+    page.queue("scan", "ORDER-2");
+    time -= 3_600_000;
+    page.sendAgain();
+    assert.deepEqual([sent.length, said], [1, ["Node-RED has not confirmed it."]]);
+    page.queue("scan", "ORDER-3");
+    assert.equal(sent.length, 2, "the next one is sent");
+  });
 });

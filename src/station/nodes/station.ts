@@ -1,6 +1,7 @@
 // What happens at each station, and what its screens show. Each station packs one parcel at a time, in one of these phases: idle,
 // asking (others know something of the parcel), question (the packer has to say), starting, recording, measuring, measured, cancelling, and check: nobody knows whether the device has acted.
 import type { FunctionNode } from "../../dashboard/function-node.ts";
+import { followClock } from "../clock.ts";
 import { published } from "../screens.ts";
 import type { Run } from "../state.ts";
 import { receive } from "../station.ts";
@@ -8,9 +9,10 @@ import type { StationEnv, StationFlow, StationGlobal, StationMessage } from "../
 
 type Given = FunctionNode<StationFlow, StationEnv, StationGlobal> & {
   readonly crypto: { randomUUID(): string };
+  readonly perf_hooks: { readonly performance: { readonly timeOrigin: number; now(): number } };
 };
 
-export function onMessage(msg: StationMessage, { node, flow, global, env, RED, crypto }: Given) {
+export function onMessage(msg: StationMessage, { node, flow, global, env, RED, crypto, perf_hooks }: Given) {
   const now = Date.now();
   const language = env.get("LANGUAGE");
   const texts = flow.get("texts");
@@ -55,6 +57,10 @@ export function onMessage(msg: StationMessage, { node, flow, global, env, RED, c
     },
   };
   const { stations, peers, clouds, proof, out } = run;
+  const { performance } = perf_hooks;
+  const clock = { at: now, steady: performance.now(), origin: performance.timeOrigin };
+  followClock(stations, flow.get("clock"), clock);
+  flow.set("clock", clock);
   flow.set("proof", proof);
   if (!receive(run, msg)) {
     return null;

@@ -306,7 +306,7 @@ export default component({
     // What stands in the field for a while was a key that somebody hit by accident.
     forgetOldKeys(): void {
       const { typed, keyAt } = this.kept();
-      if (typed !== "" && Date.now() - keyAt > 10_000) {
+      if (typed !== "" && Math.abs(Date.now() - keyAt) > 10_000) {
         this.type("");
       }
     },
@@ -490,13 +490,14 @@ export default component({
       const { input, topic, payload, at } = first;
       this.emit({ input, topic, payload, at });
     },
-    // What Node-RED has not confirmed is sent again, and given up before it could count late.
+    // What Node-RED has not confirmed is sent again, and given up before it could count late; also where this browser's clock was put back
+    // since, which would hold up all that follows.
     sendAgain(): void {
       const [first] = this.pending;
       if (first === undefined || first.at === 0) {
         return;
       }
-      if (Date.now() - first.firstSentAt > 6_000) {
+      if (Math.abs(Date.now() - first.firstSentAt) > 6_000) {
         this.givenUp = first.input;
         this.pending.splice(0);
         const text = first.topic === "scan" ? first.payload : this.t.scanField;
