@@ -490,6 +490,8 @@ interface UndeliveredOf {
 /** A package takes no longer than this on its way, unless something holds it up. */
 const onItsWayMs = 10_000;
 const mostUndelivered = 5;
+/** What comes from the future was noted with a clock that was ahead. */
+const isNotNew = (column: string): string => `NOT (${column} BETWEEN ? AND ?)`;
 
 /**
  * The packages that are held up on their way to where the packages are, because that is away, full or refuses them: the oldest ones whose
@@ -500,12 +502,14 @@ export async function findUndelivered(
   database: Pick<Database, "transaction">,
   text: string,
 ): Promise<UndeliveredOf & { readonly pinned: UndeliveredOf }> {
-  const before = new Date(Date.now() - onItsWayMs).toISOString();
+  const now = new Date();
+  const lately = [new Date(now.getTime() - onItsWayMs).toISOString(), now.toISOString()];
   const rows = await select(database, {
     sql: `SELECT job_id, transaction_id, accepted_at, ${lengthOf(intents)},
         (SELECT max(spool_host) FROM job_media WHERE job_media.job_id = jobs.job_id) AS computer FROM jobs
-      WHERE ${isOpen} AND (state = 'sealing' AND changed_at < ? OR ${isPinned} AND accepted_at < ?) ORDER BY accepted_at`,
-    values: [before, before],
+      WHERE ${isOpen} AND (state = 'sealing' AND ${isNotNew("changed_at")} OR ${isPinned} AND ${isNotNew("accepted_at")})
+      ORDER BY accepted_at`,
+    values: [...lately, ...lately],
   });
   const words = wordsOf(text);
   const found: Undelivered[] = [];

@@ -79,6 +79,12 @@ describe("a search on the evidence page", () => {
           [first, { ...first, transactionReference: "ORDER-1", transactionId: "m1" }],
         ]);
         assert.deepEqual(await read("m2"), [0, []]);
+        // They were noted while the clock was a year ahead, and it was put right since.
+        changeDatabase(
+          databaseOf(root),
+          `UPDATE jobs SET changed_at = '${new Date(Date.now() + 31_536_000_000).toISOString()}' WHERE state = 'sealing'`,
+        );
+        assert.deepEqual(await read("4711"), [1, [first]]);
         const spool = "spool_id = 'spool', spool_host = 'packing-2'";
         const ofM2 = `job_id IN (SELECT job_id FROM jobs ${m2})`;
         changeDatabase(databaseOf(root), `UPDATE job_media SET ${spool} WHERE ${ofM2}`);
