@@ -1,6 +1,7 @@
 import type { LabelWeight, ScanCarrier, ScanElement, ScanSeparator } from "../model/shapes.ts";
 import { type TrackingNumbers, findCarriers } from "./carriers/candidates.ts";
 import { isOfAddressee, readElementString, separator, writeElementString } from "./gs1/element-string.ts";
+import { dayOfScan } from "./gs1/table.ts";
 import { anySeparator, doubtfulReplacements, replaceSeparators } from "./separators.ts";
 
 /** What the envelope of a 2D label has in it (ISO/IEC 15434). */
@@ -250,7 +251,7 @@ function readSegment(segment: string, isOfCarrier: boolean, content: Content): v
   const text = segment.slice(front.length);
   // UPS has data identifiers in format 05.
   if (format === "05" && !isOfCarrier) {
-    const all = readElementString(text, new Date());
+    const all = readElementString(text, dayOfScan());
     const left = hasAddressee
       ? all
       : all.filter((element) => !isOfAddressee(element) && !postalCode.test(element.ai ?? ""));

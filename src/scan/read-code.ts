@@ -14,6 +14,7 @@ import {
   writeElementString,
 } from "./gs1/element-string.ts";
 import { summarize } from "./gs1/summary.ts";
+import { dayOfScan } from "./gs1/table.ts";
 import {
   type Envelope,
   continuesLabel,
@@ -81,7 +82,7 @@ function hasRightCheckDigit({ kind, scan }: Reading): boolean {
 
 function readTyped(
   { raw, body }: Frame,
-  { separator: own = "", today = new Date(), addressee = false }: ReadingOptions,
+  { separator: own = "", today = dayOfScan(), addressee = false }: ReadingOptions,
 ): Reading {
   const content = withoutEnds(body);
   const aim = readAim(content);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { inspect } from "node:util";
+import { WallClock } from "../model-based/wall-clock.ts";
 import { fullYear } from "../../src/scan/gs1/table.ts";
 import { readScan, readScans } from "../../src/scan/read-scans.ts";
 import { bracketed, gs, read, today, withCheckDigit } from "./support.ts";
@@ -228,6 +229,16 @@ describe("readScan", () => {
     const [element] = read("]E04006381333932").scan.elements;
     assert.deepEqual([element?.checked, element?.problem], [false, "checkDigit"]);
     assert.equal(read("]E04006381333932").scan.gtin, null);
+  });
+
+  it("chooses this century also where the computer's clock was never set", () => {
+    const clock = new WallClock();
+    try {
+      clock.jump(-Date.now());
+      assert.equal(readScan("]C117271231").expiry, "2027-12-31");
+    } finally {
+      clock.close();
+    }
   });
 
   it("chooses the century as GS1 says, and takes day 00 for the last of the month", () => {

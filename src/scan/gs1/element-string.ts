@@ -3,6 +3,7 @@ import {
   type Component,
   type Identifier,
   type ScanProblem,
+  dayOfScan,
   identifierAt,
   identifierNamed,
   identifiers,
@@ -59,11 +60,11 @@ export function haveLostSeparators(elements: readonly ScanElement[]): boolean {
 
 /** Whether a value is that of an element and further elements, all of them right. */
 function isSeveral(identifier: Identifier, value: string): boolean {
-  const today = new Date();
+  const now = dayOfScan();
   for (let end = 1; end < value.length; end++) {
     if (
-      readElement(identifier, value.slice(0, end), today).checked === true &&
-      readElementString(value.slice(end), today).every(({ checked }) => checked === true)
+      readElement(identifier, value.slice(0, end), now).checked === true &&
+      readElementString(value.slice(end), now).every(({ checked }) => checked === true)
     ) {
       return true;
     }

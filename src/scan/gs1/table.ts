@@ -16,6 +16,14 @@ export function fullYear(twoDigits: number, today: Date): number {
   return difference <= -50 ? century + 100 + twoDigits : century + twoDigits;
 }
 
+/** When this was written. */
+const leastMs = Date.UTC(2026, 0);
+
+/** The day by this computer's clock, which decides on the century. One that was never set, as after a power cut, would say the last one. */
+export function dayOfScan(): Date {
+  return new Date(Math.max(Date.now(), leastMs));
+}
+
 /** YYMMDD as YYYY-MM-DD; day 00, where it may be, is the last day of the month. Null where there is no such day. */
 export function readDate(digits: string, mayHaveDay00: boolean, today: Date): string | null {
   return isoDate(
