@@ -72,10 +72,10 @@ export class PeerClock {
   /** What an answer said that was older than one before: the peer's clock was put back, or the answer is a copy that a proxy has kept. */
   #doubted: { readonly date: string; readonly aheadMs: number } | null = null;
 
-  /** To be called when an answer begins. One from a cache, which says how old it is, tells no time. */
+  /** To be called when an answer begins. One from a cache, which says how old it is, tells no time; a proxy that has just asked says 0. */
   note({ date, age }: Readonly<Record<string, unknown>>): void {
     const peerMs = dateOfAnswer(date);
-    if (Number.isNaN(peerMs) || age !== undefined) {
+    if (Number.isNaN(peerMs) || (age !== undefined && age !== "0")) {
       return;
     }
     const given = { date: String(date), aheadMs: peerMs - steadyTime().ms };

@@ -32,6 +32,8 @@ describe("the clock of a peer", () => {
     const clock = new PeerClock();
     clock.note({ date: dateOf(-hourMs), age: "3600" });
     assert.equal(clock.aheadMs(), null);
+    clock.note({ date: dateOf(-hourMs), age: "0" });
+    isAbout(clock.aheadMs(), -hourMs);
     const kept = dateOf(-hourMs);
     clock.note({ date: kept });
     clock.note({ date: dateOf(0) });
