@@ -29,7 +29,8 @@ const rowLimit = 50;
 const minuteMs = 60_000;
 
 function isRunning({ now, limits }: Known, { at }: PublishedTab): boolean {
-  return now - at < limits.stoppedAfterMs;
+  // A tab that has stopped before the clock was put back has told a time that is still to come.
+  return Math.abs(now - at) < limits.stoppedAfterMs;
 }
 
 function stoppedKey(tab: string): string {

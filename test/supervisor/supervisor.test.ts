@@ -63,6 +63,19 @@ describe("the alarms of the supervisor, without Node-RED", () => {
     assert.equal(told(9e9).length, 1);
   });
 
+  it("tell of a tab that has stopped, also if the clock was put back since", () => {
+    for (const hours of [-1, 1, 24 * 365]) {
+      const all = known();
+      const at = all.now + hours * 3_600_000;
+      const peer = { ok: true, text: "" };
+      const stations = [
+        { name: "dock-1", device: "Dock 1", phase: "idle", peer } as unknown as PublishedStation,
+      ];
+      const stopped = { ...all, tabs: { tab: { tab: "30 Packing station", at, stations } } };
+      assert.ok(problemsOf(stopped, docksOf(stopped)).has("stopped 30 Packing station"), `${hours} h`);
+    }
+  });
+
   it("tell of packages that were damaged when they were last verified", () => {
     const [alarm, ...others] = told(9e9, 2);
     assert.match(alarm ?? "", /when they were last verified: 2\./);
