@@ -1,9 +1,11 @@
 import type { Database, DatabaseLocation } from "../database/database.ts";
+import { isOpen } from "../database/own-jobs.ts";
 import { summarize } from "../database/summary.ts";
 import { VerificationTable } from "../database/verification-table.ts";
 import { guardedDisk, spaceOf } from "../media/disk-guard.ts";
 import { checkRoot } from "../media/place-file.ts";
 import type { StoreState } from "../model/shapes.ts";
+import { steadyTime } from "../time/clocks.ts";
 import { asFileError, diskFacts } from "../vault/archive-disk.ts";
 import type { VaultLocation } from "../vault/store.ts";
 
@@ -23,7 +25,7 @@ export async function readStoreState({ database, kind, vault }: StateSource): Pr
   return {
     openJobs,
     oldestJobAtUtc: oldestJobAt,
-    oldestJobFor: oldestJobAt === null ? null : secondsSince(oldestJobAt),
+    oldestJobFor: oldestJobAt === null ? null : await secondsOpen(database),
     unhandledRecords,
     databaseBytes: bytes,
     freeBytes: space?.freeBytes ?? null,
@@ -46,7 +48,25 @@ async function readSpace(vault: VaultLocation): ReturnType<typeof spaceOf> {
   });
 }
 
-/** Never negative, also after the clock was set back. */
-function secondsSince(time: string): number {
-  return Math.max(0, Math.round((Date.now() - Date.parse(time)) / 1000));
+/**
+ * For how long the oldest open job is open: by the clock that nobody sets, and by that of the day for what was accepted before the computer
+ * was started. Never negative, also after that one was set back.
+ */
+async function secondsOpen(database: Pick<Database, "transaction">): Promise<number> {
+  const { clock, ms } = steadyTime();
+  const [[own] = [], [before] = []] = await database.transaction([
+    {
+      sql: `SELECT min(accepted_steady_ms) AS ms FROM jobs WHERE ${isOpen} AND steady_clock = ?`,
+      values: [clock],
+    },
+    {
+      sql: `SELECT min(accepted_at) AS at FROM jobs WHERE ${isOpen} AND coalesce(steady_clock, '-') <> ?`,
+      values: [clock],
+    },
+  ]);
+  const ages = [
+    own?.["ms"] === null ? NaN : ms - Number(own?.["ms"]),
+    Date.now() - Date.parse(String(before?.["at"])),
+  ];
+  return Math.round(Math.max(0, ...ages.filter((age) => !Number.isNaN(age))) / 1000);
 }
