@@ -72,6 +72,29 @@ describe("archive: a bucket, and a computer whose clock is wrong", () => {
       }));
   }
 
+  it("protects packages for as long as was asked for after a computer has slept for days", () =>
+    withFolder(async (folder) => {
+      await stub.close();
+      stub = await startStub({ hasLock: true, hasVersions: true, clockAheadMs: () => 0 });
+      const opened = await openArchive("", undefined, { store: await storeIn(folder) });
+      const archiveOne = async (id: string): Promise<string | undefined> => {
+        const submission = await opened.runner.submitMedia(
+          intentOf(id, { origin: null }),
+          [mediumOf(id)],
+          null,
+        );
+        const { manifest } = await submission.end();
+        submission.messageSent();
+        return manifest.times.retainedUntil;
+      };
+      await archiveOne("1");
+      // Both clocks of the day go on meanwhile; the one that nobody sets does not.
+      jump(3);
+      const until = await archiveOne("2");
+      await opened.close();
+      areThirty([daysOf(until) - 3]);
+    }));
+
   it("ends no upload, and removes nothing that was stored just now, years ahead", () =>
     archive.withArchive(async (root) => {
       const begun = { key: "parcels/2026/film.mp4", initiated: new Date(), parts: new Map(), headers: {} };
@@ -83,7 +106,7 @@ describe("archive: a bucket, and a computer whose clock is wrong", () => {
 
   it("deletes no package because of its age where the object store has another day", () =>
     withFolder(async (folder) => {
-      const behind = await startStub({ clockAheadMs: -5 * 365 * dayMs });
+      const behind = await startStub({ clockAheadMs: () => -5 * 365 * dayMs });
       try {
         const file = join(folder, "index.sqlite");
         const location = await locationOf(folder, behind);

@@ -57,7 +57,7 @@ interface StubOptions {
   /** The entries on one page of a listing. */
   readonly pageSize?: number;
   /** How far its clock is ahead, as the Date of its answers says. */
-  readonly clockAheadMs?: number;
+  readonly clockAheadMs?: () => number;
 }
 
 const monthMs = 30 * 86_400_000;
@@ -83,7 +83,7 @@ export async function startStub({
   hasVersions = hasDefaultRetention,
   retention = "obeyed",
   pageSize = 1_000,
-  clockAheadMs = 0,
+  clockAheadMs,
 }: StubOptions = {}): Promise<BucketStub> {
   const begun = new Date();
   const objects = new Map<string, Stored>();
@@ -103,8 +103,8 @@ export async function startStub({
       body: await buffer(incoming),
     };
     requests.push(request);
-    if (clockAheadMs !== 0) {
-      response.setHeader("date", new Date(Date.now() + clockAheadMs).toUTCString());
+    if (clockAheadMs !== undefined) {
+      response.setHeader("date", new Date(Date.now() + clockAheadMs()).toUTCString());
     }
     const fault = await stub.fault(request);
     if (fault === "reset") {

@@ -23,7 +23,6 @@ import { indexPackage, type IndexKeys } from "../packages/package-index.ts";
 import { vaultKey, type BucketLocation } from "../store.ts";
 import { keyOf } from "./bucket-disk.ts";
 import { copyFile, type BucketVault } from "./bucket-vault.ts";
-import { timeOf } from "../s3/bucket.ts";
 import { dayMs } from "../../time/clocks.ts";
 
 interface BucketCommitterParts {
@@ -107,8 +106,7 @@ export class BucketCommitter implements Committer {
     if (before !== null || days === 0) {
       return before;
     }
-    await this.vault.mark();
-    return new Date(timeOf(this.vault.bucket).getTime() + days * dayMs);
+    return new Date((await this.vault.now()).getTime() + days * dayMs);
   }
 
   async commit(

@@ -123,12 +123,16 @@ export class BucketVault implements Vault {
     }
   }
 
-  async leastTimeMs(): Promise<number> {
-    const { clock } = this.bucket;
-    if (clock?.aheadMs() === null) {
-      await this.bucket.head(keyOf(join(this.root, stateFolderName)));
+  /** The time of the object store, by an answer of just now: while a computer sleeps, the clock that nobody sets stands still. */
+  async now(): Promise<Date> {
+    if (this.bucket.clock !== undefined) {
+      await this.bucket.head(markOf(this.prefix));
     }
-    return Math.min(Date.now(), timeOf(this.bucket).getTime());
+    return timeOf(this.bucket);
+  }
+
+  async leastTimeMs(): Promise<number> {
+    return Math.min(Date.now(), (await this.now()).getTime());
   }
 
   /** Uploads in parts that were never put together, and the objects with which a connection was tested. What is not of this package stays. */
@@ -388,13 +392,18 @@ export async function copyFile(
 /** What people read who find the object. */
 const content = `${JSON.stringify({ note: "The packages here are an archive of their own, also if there is another one around it." })}\n`;
 
+/** What says that an archive is here. */
+function markOf(prefix: string): string {
+  return [prefix, stateFolderName, "archive.json"].filter((part) => part !== "").join("/");
+}
+
 /**
  * Stores an object in the state folder of an archive, unless it is there: a bucket has no folder that is empty, and without it the
  * packages would belong to an archive with a shorter prefix, which deletes them by its own age. `prefix` is that of the archive.
  * Throws ERR_STORE.
  */
 export async function markArchive(bucket: Objects, prefix: string): Promise<void> {
-  const key = [prefix, stateFolderName, "archive.json"].filter((part) => part !== "").join("/");
+  const key = markOf(prefix);
   if ((await bucket.head(key)) === undefined) {
     await bucket.store(key, sourceOf(content), { isNew: true, contentType: "application/json" });
   }
