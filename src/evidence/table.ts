@@ -1,5 +1,5 @@
 import type { EvidencePackage } from "../model/shapes.ts";
-import { instantOf } from "../rules/instants.ts";
+import { instantOf, isUnset } from "../rules/instants.ts";
 
 /** In one table: a spreadsheet still opens it, and it fits into memory. */
 export const mostRows = 10_000;
@@ -31,7 +31,7 @@ const columns = {
   work: (one) => one.work,
   note: (one) => one.note,
   device: (one) => one.device,
-  measuredAtUtc: (one) => utcOf(one.measuredAtUtc),
+  measuredAtUtc: (one) => (isUnset(one.measuredAtUtc ?? "") ? null : utcOf(one.measuredAtUtc)),
   archivedAtUtc: (one) => utcOf(one.archivedAtUtc),
   transactionId: (one) => one.transactionId,
   packageId: (one) => one.packageId,
@@ -69,11 +69,8 @@ function cellOf(value: Cell): string {
   return /[",;\t\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** A time in UTC as ISO 8601; null if the device has none. What is no time is left as it is. */
+/** A time in UTC as ISO 8601. What is no time is left as it is. */
 function utcOf(time: string | null): string | null {
-  if (time === null || time.startsWith("0001-01-01")) {
-    return null;
-  }
-  const at = instantOf(time);
+  const at = instantOf(time ?? "");
   return Number.isNaN(at) ? time : new Date(at).toISOString();
 }

@@ -103,6 +103,28 @@ describe("packages as a table", () => {
       });
     }));
 
+  it("has the device's time in one form, and none of a clock that was never set", () =>
+    withFolder(async (root) => {
+      const times = {
+        a: ["2026-11-22T10:00:00.5+01:00", "2026-11-22T09:00:00.500Z"],
+        b: ["2026/11/22 09:00:00", "2026-11-22T09:00:00.000Z"],
+        c: ["0001-01-01T00:00:00", ""],
+        d: ["0001-01-02T08:00:00+14:00", ""],
+        e: ["1970-01-01T00:00:03Z", ""],
+        f: ["9999-12-31T23:59:59Z", ""],
+        g: ["at noon", "at noon"],
+      };
+      const told = new Map(Object.entries(times));
+      await fillArchive(root, [...told.keys()], (id) => ({ deviceUtcTime: told.get(id)?.[0] ?? null }));
+      await withPage(root, rules, async (served) => {
+        const rows = await rowsOf(await ask(served, ""));
+        assert.equal(rows.length, told.size);
+        for (const { transactionId = "", measuredAtUtc } of rows) {
+          assert.equal(measuredAtUtc, told.get(transactionId)?.[1], transactionId);
+        }
+      });
+    }));
+
   it("has what a search and its filter find, with holds and numbers that were added, and says what is gone", () =>
     withFolder(async (root) => {
       const paths = await fillArchive(root, ["b1", "b2", "c1"]);
