@@ -1,5 +1,6 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
-import { billableWeightOf, billingFacts, dayHere, readWeight } from "../../src/billing/billable-weight.ts";
+import { billableWeightOf, billingFacts, readWeight } from "../../src/billing/billable-weight.ts";
+import { dayHere } from "../../src/rules/instants.ts";
 import { type Preset, isTableOld, presets } from "../../src/billing/tariffs/presets.ts";
 import type { WeightRule } from "../../src/billing/tariffs/rule.ts";
 import { field, phrase } from "../../src/errors/interpolation.ts";

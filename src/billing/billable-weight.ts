@@ -11,7 +11,7 @@ import {
   readWeightUnit,
   weightUnits,
 } from "../rules/units.ts";
-import { isUnset, knownInstantOf } from "../rules/instants.ts";
+import { dayHere, isUnset, knownInstantOf } from "../rules/instants.ts";
 import { areTooFar } from "../time/clocks.ts";
 import {
   type Calculation,
@@ -443,12 +443,6 @@ function dayOfMeasurement({ dateTimeLocal, dateTimeUtc }: Fields): string | null
 function dayOf(time: unknown): string | null {
   const day = /^\d{4}-\d{2}-\d{2}/.exec(textOf(time))?.[0] ?? "";
   return Number.isNaN(Date.parse(day)) ? null : day;
-}
-
-/** The day of a date in the time zone of this computer. */
-export function dayHere(date: Date): string {
-  const month = String(date.getMonth() + 1).padStart(2, "0");
-  return `${date.getFullYear()}-${month}-${String(date.getDate()).padStart(2, "0")}`;
 }
 
 /** The weight and the size that the label states: `labelWeight` and `labelDims` of a scan. */

@@ -16,6 +16,7 @@ import {
   sideRoundings,
   toNumber,
 } from "../billing/tariffs/rule.ts";
+import { dayHere } from "../rules/instants.ts";
 import { type Form, button as makeButton } from "./form.ts";
 import type { Texts } from "./texts.ts";
 import { addTrialField } from "./try-scan.ts";
@@ -89,7 +90,7 @@ function rulesIn(form: Form): Shown[] {
     const rule = ownRule(form);
     return rule === null ? [] : [{ rule, limits: [] }];
   }
-  const today = new Date().toISOString().slice(0, 10);
+  const today = dayHere(new Date());
   return presetNames
     .filter((name) => preset === "msg" || name === preset)
     .flatMap((name) => {

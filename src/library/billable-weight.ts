@@ -1,4 +1,5 @@
-import { billableWeightOf, billingFacts, dayHere, readWeight } from "../billing/billable-weight.ts";
+import { billableWeightOf, billingFacts, readWeight } from "../billing/billable-weight.ts";
+import { dayHere } from "../rules/instants.ts";
 import { readLimits } from "../billing/tariffs/calculate.ts";
 import { type Preset, type PresetName, presetNames, presets } from "../billing/tariffs/presets.ts";
 import { isTwoWays, readFraction, ruleUnits, sideRoundings } from "../billing/tariffs/rule.ts";

@@ -28,3 +28,9 @@ export function knownInstantOf(time: string): number {
   const at = instantOf(time);
   return at < firstMs || at >= lastMs ? NaN : at;
 }
+
+/** The day of a date in the time zone of this computer. */
+export function dayHere(date: Date): string {
+  const month = String(date.getMonth() + 1).padStart(2, "0");
+  return `${date.getFullYear()}-${month}-${String(date.getDate()).padStart(2, "0")}`;
+}

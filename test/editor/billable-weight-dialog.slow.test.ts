@@ -72,6 +72,30 @@ describe(`the dialog of billable weight, in Node-RED ${nodeRedMajor}`, () => {
       await closeDialog(page, "ok");
     }));
 
+  it("shows the rule of the day here, which is not yet tomorrow in an American evening", () =>
+    editors.run(async ({ page }) => {
+      const session = await page.context().newCDPSession(page);
+      await session.send("Emulation.setTimezoneOverride", { timezoneId: "America/New_York" });
+      const real = await page.evaluateHandle(() => {
+        const Real = Date;
+        window.Date = new Proxy(Real, {
+          construct: (target, given: number[]) =>
+            Reflect.construct(target, given.length === 0 ? [Real.UTC(2026, 6, 12, 2)] : given) as object,
+        });
+        return Real;
+      });
+      try {
+        const id = await dragFromPalette(page, "dimensioner-billable-weight", 300, 60);
+        await openDialog(page, id);
+        await fill(page, "preset", { choose: "usps" });
+        assert.equal((await lines(page))[0], "18 × 12 × 9 in = 1944 in³, ÷ 166 = 11.71, rounded up to 12 lb");
+        await closeDialog(page, "ok");
+      } finally {
+        await real.evaluate((Real) => void (window.Date = Real));
+        await session.send("Emulation.setTimezoneOverride", { timezoneId: "" });
+      }
+    }));
+
   it("takes a rule of the table over into the custom rule, which can then be changed", () =>
     editors.run(async ({ page }) => {
       const id = await dragFromPalette(page, "dimensioner-billable-weight", 300, 160);
