@@ -1,6 +1,8 @@
-import { problemOf, verbatim, type Problem } from "./interpolation.ts";
+import { phrase, problemOf, verbatim, type Problem } from "./interpolation.ts";
 
 const tlsCodes = /^(ERR_(TLS|SSL)_|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH|EPROTO$)/;
+
+const certificateTimes = /^CERT_(?:NOT_YET_VALID|HAS_EXPIRED)$/;
 
 /**
  * OpenSSL's errors for a response that is not TLS, mostly from a plain HTTP server whose address was entered with
@@ -49,7 +51,11 @@ export function connectProblem(error: unknown): Problem {
   }
   if (isUntrusted(error)) {
     // Node.js adds advice about its own options, which is of no use to the reader.
-    return verbatim(error.message.replace(/;.*/s, ""));
+    const problem = verbatim(error.message.replace(/;.*/s, ""));
+    // Of a computer after a power cut, no certificate is valid, and nothing is wrong with any of them.
+    return certificateTimes.test(code)
+      ? phrase("certificateTime", { problem, value: new Date().toISOString() })
+      : problem;
   }
   return error.message === "" ? verbatim(code) : problemOf(error);
 }

@@ -235,6 +235,7 @@ export const phrases = {
   timestampAlgorithm: "it is signed in a way that is not supported (__name__)",
   timestampKey: "the key of “__name__” is of a kind that is not supported",
   timestampPurpose: "the certificate of “__name__” is not for time stamps",
+  certificateTime: "__problem__, and the clock of this computer says __value__",
   timestampExpired: "the certificate of “__name__” was not valid at that time (valid: __problem__)",
   timestampUntrusted: "the certificate of “__name__” does not lead to any of the given root certificates",
   timestampRootDamaged: "a certificate in it cannot be read",
