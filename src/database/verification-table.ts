@@ -48,14 +48,27 @@ export class VerificationTable {
     this.#database = database;
   }
 
-  /** Forgets verifications of the future: they would come last for years. */
+  /**
+   * Forgets verifications of the future, some at a time: they would come last for years. Damaged packages that a clock has verified that was
+   * put back since are as if they had been verified just before now, or nobody would be told of them.
+   */
   async forgetFuture(nowMs: number): Promise<void> {
-    await this.#database.transaction([
-      {
-        sql: "UPDATE verifications SET verified_at = '' WHERE verified_at > ?",
-        values: [new Date(nowMs + tooFarMs).toISOString()],
-      },
-    ]);
+    const at = (ms: number): string => new Date(ms).toISOString();
+    await this.#setBack("verified_at > ?", "", at(nowMs + tooFarMs));
+    await this.#setBack("finding IS NOT NULL AND verified_at >= ?", at(nowMs - 1), at(nowMs));
+  }
+
+  async #setBack(condition: string, to: string, after: string): Promise<void> {
+    for (let left = windowRows; left === windowRows;) {
+      const [rows = []] = await this.#database.transaction([
+        {
+          sql: `UPDATE verifications SET verified_at = ? WHERE indexed_order IN
+            (SELECT indexed_order FROM verifications WHERE ${condition} LIMIT ${windowRows}) RETURNING indexed_order`,
+          values: [to, after],
+        },
+      ]);
+      left = rows.length;
+    }
   }
 
   /**
@@ -64,12 +77,25 @@ export class VerificationTable {
    * that was archived first comes first. `addNew` has to be called before.
    */
   async takeOldest(before: string, most: number): Promise<readonly Row[]> {
-    return await this.#take("verified_at < ?", inOrder, before, most);
+    return await this.#take("oldest", before, most);
   }
 
   /** Takes packages that were not as they were archived when they were last verified, before `before`. */
   async takeDamaged(before: string, most: number): Promise<readonly Row[]> {
-    return await this.#take("finding IS NOT NULL AND verified_at < ?", inOrderOfDamaged, before, most);
+    return await this.#take("damaged", before, most);
+  }
+
+  /** Where the first package that would be taken is in the order of all; undefined if none would be. */
+  async headOf(which: Taken, before: string): Promise<string | undefined> {
+    const { condition, order } = choices[which];
+    const [[row] = []] = await this.#database.transaction([
+      {
+        sql: `SELECT verified_at, archived_at FROM verifications WHERE ${condition} AND taken_until < ${databaseTime}
+          ORDER BY ${order} LIMIT 1`,
+        values: [before, "0 seconds"],
+      },
+    ]);
+    return row && `${String(row["verified_at"])} ${String(row["archived_at"])}`;
   }
 
   /** Packages that were not as they were archived when they were last verified, before `before`: their rows with `finding`, `verified_at`. */
@@ -202,7 +228,8 @@ export class VerificationTable {
     }
   }
 
-  async #take(condition: string, order: string, before: string, most: number): Promise<readonly Row[]> {
+  async #take(which: Taken, before: string, most: number): Promise<readonly Row[]> {
+    const { condition, order } = choices[which];
     const [taken = []] = await this.#database.transaction([
       {
         sql: `UPDATE verifications SET taken_until = ${databaseTime} WHERE indexed_order IN
@@ -232,6 +259,14 @@ export class VerificationTable {
 const inOrder = "verifications.verified_at, verifications.archived_at, verifications.indexed_order";
 /** Damaged ones have an index of their own in this order. */
 const inOrderOfDamaged = "verifications.verified_at, verifications.indexed_order";
+
+/** Which packages are taken. */
+type Taken = "damaged" | "oldest";
+
+const choices: Readonly<Record<Taken, { readonly condition: string; readonly order: string }>> = {
+  oldest: { condition: "verified_at < ?", order: inOrder },
+  damaged: { condition: "finding IS NOT NULL AND verified_at < ?", order: inOrderOfDamaged },
+};
 
 /** A package that was not added. All up to a number were, but for those that came late. */
 const isNew = `packages.indexed_order > (SELECT added_to FROM verifications_head) - ${lateRows}

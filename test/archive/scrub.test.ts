@@ -10,7 +10,7 @@ import { pruneArchive, rebuildIndex, verifyArchive } from "../../src/vault/upkee
 import type { VaultLocation } from "../../src/vault/store.ts";
 import { openForTool } from "../../src/vault/index-reader.ts";
 import { describeDatabases } from "../database/databases.ts";
-import { stepsOf } from "../database/plans.ts";
+import { statementsOf, stepsOf } from "../database/plans.ts";
 import type { TestDatabase } from "../database/support.ts";
 import { withFolder } from "../media/support.ts";
 import { useCredentials } from "../support/s3-servers.ts";
@@ -23,8 +23,9 @@ import {
   indexDatabases,
   packagesForBuckets,
 } from "./bucket-archive.ts";
-import { copiesOfArchive, verify } from "./packages.ts";
+import { copiesOfArchive, fillArchive, verify } from "./packages.ts";
 import { bundleVerb, runChild } from "./processes.ts";
+import { databaseOf, storeIn } from "./store.ts";
 import { pictureOf } from "./support.ts";
 
 const dayMs = 24 * 3_600_000;
@@ -247,6 +248,38 @@ for (const [kind, openIndex] of Object.entries(indexDatabases)) {
         }),
       ));
 
+    it("finds damaged packages also after the clock was put back", () =>
+      withArchive(async (root, given) => {
+        await damage(root, 0);
+        await damage(root, 2);
+        await scrub(root, given, forAllMs);
+        const later = new Date(Date.now() + 3_600_000).toISOString();
+        await inDatabase(given, (database) =>
+          database.transaction([{ sql: `UPDATE verifications SET verified_at = '${later}'` }]),
+        );
+        const { report, findings } = await scrub(root, given, forOneMs);
+        assert.deepEqual([report.verdict, report.packages, findings.length], ["wrong", 1, 2]);
+        assert.equal((await stateOf(given)).never, 0);
+      }));
+
+    it("does not stop at packages whose rows a run that was killed has left when it had deleted them", () =>
+      withArchive(async (root, given) => {
+        await index.run("CREATE TABLE kept AS SELECT * FROM packages");
+        const [, , last] = await index.run("SELECT archived_at AS at FROM packages ORDER BY archived_at");
+        const before = new Date(String(last?.["at"]));
+        const { deleted } = await pruneArchive(root, { before, database: given, despiteClock: true });
+        assert.equal(deleted, 2);
+        await index.run(
+          "INSERT INTO packages SELECT * FROM kept WHERE package_id NOT IN (SELECT package_id FROM packages)",
+        );
+        const { report, said } = await scrub(root, given, forOneMs);
+        assert.deepEqual([report.verdict, report.packages, said], ["ok", 1, []]);
+        assert.deepEqual(await noted(given), ["m2 whole"]);
+        // Each is looked at once, whatever time there is.
+        await index.run("UPDATE verifications SET taken_until = ''");
+        assert.equal((await scrub(root, given, 2_000)).report.packages, 1);
+      }));
+
     it("does not put off packages that a wrong clock has verified in the future", () =>
       withArchive(async (root, given) => {
         await scrub(root, given, forAllMs);
@@ -259,6 +292,24 @@ for (const [kind, openIndex] of Object.entries(indexDatabases)) {
       }));
   });
 }
+
+describe("archive: verifying the packages of several stores for a limited time", () => {
+  it("comes to all of them, the oldest first", () =>
+    withFolder(async (root) => {
+      const folder = join(root, ".dimensioner-archive");
+      const files = [databaseOf(root), join(folder, "other.sqlite")];
+      for (const [place, id] of ["m0", "m1", "m2", "m3"].entries()) {
+        await fillArchive(root, [id], undefined, { store: storeIn(root, undefined, files[place % 2]) });
+      }
+      const seen: string[] = [];
+      for (let run = 0; run < 4; run += 1) {
+        await scrub(root, folder, forOneMs);
+        const all = (await Promise.all(files.map(noted))).flat().map((one) => one.slice(0, 2));
+        seen.push(...all.filter((one) => !seen.includes(one)));
+      }
+      assert.deepEqual(seen, ["m0", "m1", "m2", "m3"]);
+    }));
+});
 
 describe("archive: verifying for a limited time on the command line", () => {
   const archive = copiesOfArchive(["m0", "m1"]);
@@ -358,6 +409,8 @@ describeDatabases("archive: which of many packages are verified next", (open) =>
       assert.equal((await noting.takeOldest(before, 5)).length, 5);
       assert.equal((await noting.takeDamaged(before, 5)).length, 0);
       await noting.forgetFuture(Date.parse(before));
+      await noting.headOf("oldest", before);
+      await noting.headOf("damaged", before);
       await noting.damaged(before, 5);
       await noting.addNew();
       await noting.of(["p1", "p2"]);
@@ -368,6 +421,11 @@ describeDatabases("archive: which of many packages are verified next", (open) =>
       [],
       steps.join("\n"),
     );
+    const forgotten = await statementsOf(test, (database) =>
+      new VerificationTable(database).forgetFuture(Date.parse("2026-10-01T00:00:00.000Z")),
+    );
+    assert.ok(forgotten.length > many / 2_000, "in small steps, each of which others may wait for");
+    assert.equal((await table.state()).never, 10_000);
     const damaged = await stepsOf(test, (database) => new VerificationTable(database).takeDamaged(before, 5));
     assert.ok(
       damaged.some((step) => step.includes("verifications_damaged")),

@@ -12,12 +12,20 @@ export function noting(database: Database, given: Statement[]): Database {
   };
 }
 
+/** Returns the statements that something gives a database. */
+export async function statementsOf(
+  test: Pick<TestDatabase, "database">,
+  run: (database: Database) => Promise<unknown>,
+): Promise<readonly Statement[]> {
+  const given: Statement[] = [];
+  await run(noting(test.database, given));
+  return given;
+}
+
 /** Returns the steps in which a database runs the statements that something gives it. */
 export async function stepsOf(
   test: TestDatabase,
   run: (database: Database) => Promise<unknown>,
 ): Promise<readonly string[]> {
-  const given: Statement[] = [];
-  await run(noting(test.database, given));
-  return await test.explain(given);
+  return await test.explain(await statementsOf(test, run));
 }

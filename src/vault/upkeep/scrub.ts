@@ -119,16 +119,8 @@ export class Scrub {
       }
       // What is damaged must not use up the time of all others.
       const halfAt = (performance.now() + endsAt) / 2;
-      const damaged = stores.map((store) => ({
-        store,
-        take: () => store.table.takeDamaged(begun, takenAtOnce),
-      }));
-      const oldest = stores.map((store) => ({
-        store,
-        take: () => store.table.takeOldest(begun, takenAtOnce),
-      }));
-      yield* this.#checkTaken(damaged, { vault: files, worksAtOnce, begun, endsAt: halfAt });
-      yield* this.#checkTaken(oldest, { vault: files, worksAtOnce, begun, endsAt });
+      yield* this.#checkTaken("damaged", stores, { vault: files, worksAtOnce, begun, endsAt: halfAt });
+      yield* this.#checkTaken("oldest", stores, { vault: files, worksAtOnce, begun, endsAt });
       this.#timeNotes.end();
       yield* sayDamaged(stores, begun);
       await this.#count(stores);
@@ -200,17 +192,28 @@ export class Scrub {
     }
   }
 
-  /** Verifies what is taken, store by store, until nothing is left or the time is over; at least one package. */
+  /** Verifies what is taken until nothing is left or the time is over, always of the store whose next package is the oldest; at least one. */
   async *#checkTaken(
-    all: readonly { readonly store: OpenStore; readonly take: () => Promise<readonly Row[]> }[],
+    which: "damaged" | "oldest",
+    stores: readonly OpenStore[],
     run: Run,
   ): AsyncGenerator<Finding> {
-    for (let left = [...all]; left.length > 0 && !this.#isOver(run);) {
-      for (const one of left) {
-        const rows = await one.take();
-        yield* this.#checkRows(one.store, rows, run);
-        left = rows.length === 0 ? left.filter((other) => other !== one) : left;
+    while (!this.#isOver(run)) {
+      const heads = await Promise.all(
+        stores.map(async (store) => ({ store, head: await store.table.headOf(which, run.begun) })),
+      );
+      const [next] = heads
+        .flatMap(({ store, head }) => (head === undefined ? [] : [{ store, head }]))
+        .toSorted((one, other) => (one.head < other.head ? -1 : 1));
+      if (next === undefined) {
+        return;
       }
+      const { table } = next.store;
+      const rows =
+        which === "damaged"
+          ? await table.takeDamaged(run.begun, takenAtOnce)
+          : await table.takeOldest(run.begun, takenAtOnce);
+      yield* this.#checkRows(next.store, rows, run);
     }
   }
 
@@ -232,7 +235,9 @@ export class Scrub {
         const one = numbered.get(idOf(row)) ?? { row, numbers: [] };
         const findings = await this.#checkRow(one, lines.get(idOf(row)) ?? null, run);
         if (findings.length > 0 && (await prunedOf(database, [idOf(row)])).size > 0) {
-          // It was deleted meanwhile, and its row goes next.
+          // It was deleted, and its row goes next: it stays taken, or it would be the next one again.
+          this.#totals.packages -= 1;
+          left.delete(orderOf(row));
           return [];
         }
         done.push({ order: orderOf(row), finding: findings[0]?.kind ?? null });
