@@ -169,15 +169,26 @@ export class LogTable {
     await this.#inTurn(() => this.#publishLeft(write));
   }
 
+  /** Each tool and each start of a worker is a writer of its own: the cost is that of the lines since the last time, not that of all writers. */
   async #publishLeft(write: WritesLines): Promise<void> {
-    const [writers = []] = await this.#database.transaction([
+    const hasEnded = `log_writers.writer <> ? AND published < (SELECT size FROM log_head)
+      AND NOT EXISTS (SELECT 1 FROM workers WHERE worker_id = log_writers.writer AND lease_until > ${databaseTime})`;
+    const since = `n >= (SELECT min(published) FROM log_writers WHERE ${hasEnded})`;
+    const values = [this.#writer, "0 seconds"];
+    const [, left = []] = await this.#database.transaction([
       {
-        sql: `SELECT writer, published FROM log_writers WHERE writer <> ? AND published < (SELECT size FROM log_head)
-          AND NOT EXISTS (SELECT 1 FROM workers WHERE worker_id = writer AND lease_until > ${databaseTime})`,
-        values: [this.#writer, "0 seconds"],
+        sql: `UPDATE log_writers SET published = (SELECT size FROM log_head)
+          WHERE published <= (SELECT size FROM log_head) - ${linesAtOnce} AND ${hasEnded}
+            AND writer NOT IN (SELECT writer FROM log WHERE ${since})`,
+        values: [...values, ...values],
+      },
+      {
+        sql: `SELECT DISTINCT log_writers.writer AS writer, published FROM log
+          JOIN log_writers ON log_writers.writer = log.writer AND n >= published WHERE ${since} AND ${hasEnded}`,
+        values: [...values, ...values],
       },
     ]);
-    for (const row of writers) {
+    for (const row of left) {
       const writer = String(row["writer"]);
       const to = await this.#writeFrom(Number(row["published"]), writer, write);
       await this.#note(writer, to);
