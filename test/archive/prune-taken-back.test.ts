@@ -22,13 +22,17 @@ import { databaseOf, newDatabases, storeIn } from "./store.ts";
 const claim = { by: "transactionId", person: "Anna", reason: "claim 7" } as const;
 
 /** What became of each package. */
-async function pruneWith(disk: ArchiveDisk, folder: string): Promise<string[]> {
+async function pruneWith(
+  disk: ArchiveDisk,
+  folder: string,
+  before = new Date(Date.now() + 1_000),
+): Promise<string[]> {
   const scope = await openScope(folder, { disk });
   const said: string[] = [];
   const thread = new ToolThread();
   const database = databaseOf(folder);
   try {
-    const options = { before: new Date(Date.now() + 1_000), database, thread, isDryRun: false };
+    const options = { before, database, thread, isDryRun: false };
     for await (const { what, path } of new Pruning(scope, options).run()) {
       said.push(`${what} ${path}`);
     }
@@ -136,6 +140,43 @@ describe("archive: a package whose deletion did not happen", () => {
       assert.deepEqual(deletionsOf(await readLogged(root), path), ["pruned"], "it is noted once");
       assert.deepEqual(rowsIn(database, "SELECT * FROM packages"), []);
     });
+  });
+});
+
+describe("archive: packages whose deletion could not be written into the log", () => {
+  const ids = ["m0", "m1", "m2", "m3"];
+  const archive = copiesOfArchive(ids);
+  const deletions = async (root: string): Promise<string[][]> => {
+    const events = await readLogged(root);
+    return archive.paths.map((path) => deletionsOf(events, path));
+  };
+
+  it("are said to be kept, as on a full disk, also where several were noted together", async () => {
+    for (const written of [0, 1]) {
+      await archive.withArchive(async (root) => {
+        let [appended, isFull] = [0, true];
+        const full = watchedDisk((call, [path]) => {
+          if (isFull && call === "open" && /\/log\/.*\/prune-/.test(String(path))) {
+            appended += 1;
+            if (appended > written * 2) {
+              throw systemError("ENOSPC");
+            }
+          }
+        });
+        await assert.rejects(pruneWith(full, root), /ENOSPC/);
+        assert.equal((await readdir(join(root, "2026-11-02"))).length, ids.length - written);
+        isFull = false;
+        const [held = ""] = archive.paths.slice(-1);
+        await writeFile(join(root, held, "hold"), "claim 7");
+        const none = new Date(0);
+        assert.deepEqual(await pruneWith(full, root, none), [], "the lines are put there");
+        const whole = ids.map((_id, place) => (place < written ? ["pruned"] : ["pruned", "kept"]));
+        // The first one is noted alone.
+        assert.deepEqual(await deletions(root), written === 0 ? [["pruned", "kept"], [], [], []] : whole);
+        const lost = await loseImage(root, held);
+        assert.deepEqual((await verify(root)).said, [`missing ${lost}`]);
+      });
+    }
   });
 });
 

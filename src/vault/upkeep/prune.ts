@@ -248,17 +248,18 @@ export class Pruning {
         yield result;
       }
     }
-    const allowed = await this.#note(store, due);
-    for (const one of due.filter((each) => !allowed.has(each.id))) {
-      yield keptFor(one, "hold");
-    }
-    const toDelete = due.filter(({ id }) => allowed.has(id));
-    if (this.#options.isDryRun) {
-      yield* toDelete.map((one) => resultOf(one, "deleted"));
-      return;
-    }
     const settled = new Set<Due>();
     try {
+      const allowed = await this.#note(store, due);
+      for (const one of due.filter(({ id }) => !allowed.has(id))) {
+        settled.add(one);
+        yield keptFor(one, "hold");
+      }
+      const toDelete = due.filter(({ id }) => allowed.has(id));
+      if (this.#options.isDryRun) {
+        yield* toDelete.map((one) => resultOf(one, "deleted"));
+        return;
+      }
       const noted = await prunedOf(
         store.database,
         toDelete.map(({ id }) => id),
@@ -268,25 +269,29 @@ export class Pruning {
         if (result.what === "deleted") {
           this.#hasDeleted = true;
         } else {
-          await this.#takeBack(store, one, result.reason ?? result.what);
+          await this.#takeBack(store, [one], result.reason ?? result.what);
         }
         settled.add(one);
         yield result;
       }
     } finally {
-      await this.#forget(store, [...settled]);
-      // A bucket that fails ends the run.
-      const left = toDelete.filter((one) => !settled.has(one));
-      await this.#takeBackLeft(store, left).catch(() => undefined);
+      if (!this.#options.isDryRun) {
+        await this.#forget(store, [...settled]);
+        // A bucket that fails ends the run, and so does a disk on which the log cannot be written.
+        const left = due.filter((one) => !settled.has(one));
+        await this.#takeBackLeft(store, left).catch(() => undefined);
+      }
     }
   }
 
   async #takeBackLeft(store: OpenStore, packages: readonly Due[]): Promise<void> {
+    const there: Due[] = [];
     for (const one of packages) {
       if ((await this.#load(one)) !== "none") {
-        await this.#takeBack(store, one, "the run ended before");
+        there.push(one);
       }
     }
+    await this.#takeBack(store, there, "the run ended before");
   }
 
   /** Says in the log that packages are deleted, as far as nothing belonging to them is on hold. Returns their IDs. */
@@ -315,17 +320,18 @@ export class Pruning {
   }
 
   /** What has stayed must not be said to be deleted, or nobody would notice that it is lost later. */
-  async #takeBack({ database, log }: OpenStore, one: Due, reason: string): Promise<void> {
-    const { id, path, sha256, transactionId } = one;
+  async #takeBack({ database, log }: OpenStore, packages: readonly Due[], reason: string): Promise<void> {
     const at = new Date().toISOString();
-    await database.transaction([
-      lockLog,
-      ...log.append(
+    const lines = packages.flatMap(({ id, path, sha256, transactionId }) =>
+      log.append(
         entryOf({ what: "kept", at, package: id, path, sha256, transactionId, reason }),
         isPruned(id),
       ),
-    ]);
-    await publishLog({ table: log, vault: this.#scope.vault });
+    );
+    if (lines.length > 0) {
+      await database.transaction([lockLog, ...lines]);
+      await publishLog({ table: log, vault: this.#scope.vault });
+    }
   }
 
   /** Removes the rows of packages that were deleted. One that was taken back keeps its own. */
