@@ -7,7 +7,7 @@ import { timeBefore } from "../../src/rules/periods.ts";
 import { plainDisk } from "../../src/vault/archive-disk.ts";
 import { pruneArchive } from "../../src/vault/upkeep/upkeep.ts";
 import { FolderVault } from "../../src/vault/folder/folder-vault.ts";
-import { ToolThread } from "../../src/database/tool-database.ts";
+import { ToolDatabase, ToolThread } from "../../src/database/tool-database.ts";
 import { openScope } from "../../src/vault/open-vault.ts";
 import { Pruning } from "../../src/vault/upkeep/prune.ts";
 import { rejectsWith, watchedDisk, withFolder } from "../media/support.ts";
@@ -36,6 +36,28 @@ async function runPrune(
   options: Partial<PruneArchiveOptions> = {},
 ): Promise<readonly PrunedPackage[]> {
   return (await prune(folder, options)).packages;
+}
+
+/** Opens databases of which it notes each statement. */
+class NotingThread extends ToolThread {
+  readonly #asked: string[];
+
+  constructor(asked: string[]) {
+    super();
+    this.#asked = asked;
+  }
+
+  override async open(request: Parameters<ToolThread["open"]>[0]): Promise<ToolDatabase> {
+    const database = await super.open(request);
+    return new ToolDatabase(request.file, async (statements) => {
+      if (statements === "close") {
+        await database.close();
+        return [];
+      }
+      this.#asked.push(...statements.map(({ sql }) => sql));
+      return await database.transaction(statements);
+    });
+  }
 }
 
 async function findingsIn(root: string): Promise<string[]> {
@@ -110,6 +132,26 @@ describe("archive: dimensioner prune", () => {
       const others = opened.filter((path) => /ORDER-1-[bcd]/.test(path));
       assert.deepEqual(others, [], "no other package was looked at");
       assert.deepEqual(await findingsIn(root), []);
+    });
+  });
+
+  it("asks the database for one package if nothing is due, and counts none", async () => {
+    await withFolder(async (root) => {
+      await fill(root, ["a", "b", "c"]);
+      const asked: string[] = [];
+      const thread = new NotingThread(asked);
+      const scope = await openScope(root, {});
+      const options = { before: new Date(Date.now() - 60_000), database: databaseOf(root), thread };
+      for await (const { path } of new Pruning(scope, { ...options, isDryRun: false }).run()) {
+        assert.fail(path);
+      }
+      await Promise.all([thread.close(), scope.close()]);
+      const ofPackages = asked.filter((sql) => /FROM packages\b/.test(sql));
+      assert.ok(ofPackages.length > 0);
+      assert.deepEqual(
+        ofPackages.filter((sql) => /count\(|max\(|substr\(measured/.test(sql)),
+        [],
+      );
     });
   });
 

@@ -602,6 +602,11 @@ async function demandPlausibleClock(
     readonly thereMs: number;
   },
 ): Promise<void> {
+  const isDue = await Promise.all(databases.map((database) => isAnyDue(database, before)));
+  // Where nothing is due, that is all that it costs.
+  if (!isDue.includes(true)) {
+    return;
+  }
   const now = new Date();
   const latestMs = now.getTime() + tooFarMs;
   let [packages, due, newestMs, otherClock] = [0, 0, -Infinity, ""];
@@ -645,14 +650,14 @@ async function demandPlausibleClock(
   const idleMs = isByAge
     ? Math.max(leastIdleMs, (now.getTime() - Date.parse(before)) * idleShare)
     : mostIdleMs;
-  if (due > 0 && now.getTime() - newestMs > Math.min(idleMs, mostIdleMs)) {
+  if (now.getTime() - newestMs > Math.min(idleMs, mostIdleMs)) {
     const value = new Date(newestMs).toISOString();
     throw new DimensionerError("pruneClock", facts, { value, words: now.toISOString() });
   }
-  if (due > 0 && otherClock !== "") {
+  if (otherClock !== "") {
     throw new DimensionerError("pruneOtherClock", facts, { value: otherClock, words: now.toISOString() });
   }
-  if (due > 0 && areTooFar(now.getTime(), thereMs)) {
+  if (areTooFar(now.getTime(), thereMs)) {
     const value = new Date(thereMs).toISOString();
     throw new DimensionerError("pruneStoreClock", facts, { value, words: now.toISOString() });
   }
@@ -677,6 +682,13 @@ function measuredMs(row: Row): number {
 /** Whether the clocks of the device and of this computer have agreed. */
 function isOfOneDay(row: Row): boolean {
   return Math.abs(archivedMs(row) - measuredMs(row)) <= tooFarMs;
+}
+
+async function isAnyDue(database: Pick<Database, "transaction">, before: string): Promise<boolean> {
+  const [rows = []] = await database.transaction([
+    { sql: "SELECT 1 FROM packages WHERE archived_at < ? LIMIT 1", values: [before] },
+  ]);
+  return rows.length > 0;
 }
 
 /** When a package was archived, or measured if its device says that this was days earlier: this computer's clock may have been put ahead since. */
