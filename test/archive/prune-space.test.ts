@@ -120,6 +120,7 @@ for (const [kind, openIndex] of Object.entries(indexDatabases)) {
           [1e9, 0],
           [Number.NaN, total],
           [1e9, 1e9 + 1],
+          [1e9, keepFree - 1],
         ] as const) {
           const { said, space } = await prune(root, given, { keepFree }, { free: [free], totalBytes });
           assert.deepEqual(said, [], `${free} of ${totalBytes}`);

@@ -84,8 +84,7 @@ export async function spaceNeeded(
     bytes,
     mostPackages: Math.max(1, Math.floor(packages / mostShare)),
     reason: bytes === 0 ? "" : (first?.reason ?? ""),
-    problem:
-      keepFree !== undefined || bytes > 0 ? explainImplausible(disk, used, keepFree !== undefined) : null,
+    problem: keepFree !== undefined || bytes > 0 ? explainImplausible(disk, used, keepFree) : null,
     found: {
       usedBytes: used,
       freeBytes,
@@ -95,13 +94,22 @@ export async function spaceNeeded(
 }
 
 /** Why a disk is not believed; null if it is. What it says is not needed for a limit of what packages use, and then it may say nothing. */
-function explainImplausible(disk: Space | undefined, used: number, isNeeded: boolean): string | null {
+function explainImplausible(
+  disk: Space | undefined,
+  used: number,
+  keepFree: number | undefined,
+): string | null {
   if (disk === undefined) {
-    return isNeeded ? "the disk does not say how much of it is free: nothing was deleted" : null;
+    return keepFree !== undefined
+      ? "the disk does not say how much of it is free: nothing was deleted"
+      : null;
   }
   const { freeBytes, totalBytes } = disk;
   if (!(freeBytes > 0 && freeBytes <= totalBytes && Number.isFinite(totalBytes))) {
     return `the disk says that ${say(freeBytes)} of ${say(totalBytes)} are free, which cannot be, or something else has filled it: nothing was deleted. Look at the disk first`;
+  }
+  if (keepFree !== undefined && keepFree > totalBytes) {
+    return `the disk has ${say(totalBytes)} in all, so ${say(keepFree)} can never be free: nothing was deleted. Choose less`;
   }
   return used > totalBytes - freeBytes
     ? `the index lists packages with ${say(used)}, and only ${say(totalBytes - freeBytes)} of the disk are in use: one of the two is wrong, or this is not the disk of the packages. Nothing was deleted`
