@@ -84,7 +84,7 @@ const columnsOf = {
 const mostWalked = 1_000;
 const mostSorted = 1_000;
 const shortPeriodMs = 93 * dayMs;
-/** How many packages with the words of a reference are looked at. */
+/** How many packages with the words of a reference are looked at, or as many as are asked for. */
 const mostFolded = 200;
 /** More folders are not asked for in one statement, nor more packages of a size sorted. */
 const mostLocations = 10_000;
@@ -175,11 +175,13 @@ async function lookUp(
     values: [...parts.flatMap(({ values }) => values), limit, limit],
   });
   const words = by === "packageId" ? [] : wordsOf(value);
-  if (words.length === 0 || found.length === limit) {
+  if (words.length === 0) {
     return found;
   }
   const folded = wordsOf(indexedText(value)).join(" ");
-  const others = await findNewest(database, { filter, texts: words.map(wholeWord) }, mostFolded);
+  // Those that are written in another way may be newer than all that are written like this.
+  const most = Math.max(limit, mostFolded);
+  const others = await findNewest(database, { filter, texts: words.map(wholeWord) }, most);
   const isFolded = (text: unknown): boolean =>
     typeof text === "string" && wordsOf(indexedText(text)).join(" ") === folded;
   const named = await namedOf(
@@ -189,7 +191,7 @@ async function lookUp(
   const isSame = (row: Row): boolean =>
     columns.some((column) => isFolded(row[column])) ||
     (named.get(String(row["package_id"])) ?? []).some(({ number }) => isFolded(number));
-  const all = together(found, others.filter(isSame), found.length + mostFolded);
+  const all = together(found, others.filter(isSame), found.length + most);
   return all.toSorted((one, other) => (timeOf(one) < timeOf(other) ? 1 : -1)).slice(0, limit);
 }
 

@@ -405,6 +405,27 @@ describeDatabases("the index of a store's packages", (open) => {
     }
   });
 
+  it("finds the newest of a reference, however each of them is written", async () => {
+    const { references } = manifestOf("a");
+    const named = (transactionReference: string) => ({ references: { ...references, transactionReference } });
+    await add("a", named("ORDER-1"));
+    await add("bb", named("Order-1"));
+    assert.deepEqual(
+      (await search("reference", "ORDER-1", 1)).map(({ id }) => id),
+      ["bb"],
+    );
+    await addMany(1_000, (n) => ({
+      archived_at: hour(n),
+      words: "order-2",
+      transaction_reference: n < 500 ? "ORDER-2" : "Order-2",
+    }));
+    const found = await search("reference", "order-2", 700);
+    assert.deepEqual(
+      found.map(({ archivedAt }) => archivedAt),
+      Array.from({ length: 700 }, (_, n) => hour(999 - n)),
+    );
+  });
+
   it("gives what a manifest says", async () => {
     await add("a", { complete: false });
     assert.deepEqual((await search("packageId", "a", 1))[0], {
