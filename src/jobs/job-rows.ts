@@ -53,6 +53,7 @@ import {
   keepMeasurement,
   legacyIdStatement,
   noteSearch,
+  mostRemovedMeasurements,
   removeOldMeasurements,
   type FoundTransaction,
   type Search,
@@ -596,7 +597,7 @@ export class EarlierJobs {
         RETURNING job_id`,
       values: [...values, before, ...isOld.values, mostRemoved],
     });
-    const [reported = [], others = [], , failed = []] = await this.#database.transaction([
+    const [reported = [], others = [], measurements = [], failed = []] = await this.#database.transaction([
       remove("reported", `changed_at < ? AND (changed_at < ? OR ${isIndexed})`, [
         daysAgo(keepIndexedDays),
         before,
@@ -621,7 +622,10 @@ export class EarlierJobs {
     await this.#database.transaction(
       saved.map((id) => ({ sql: "DELETE FROM jobs WHERE job_id = ? AND state = 'failed'", values: [id] })),
     );
-    return [reported, others, saved].some(({ length }) => length === mostRemoved);
+    return (
+      measurements.length === mostRemovedMeasurements ||
+      [reported, others, saved].some(({ length }) => length === mostRemoved)
+    );
   }
 }
 

@@ -3,7 +3,14 @@
  * measurement; which of them belongs to which measurement is decided here, once, even if several jobs look at the same time.
  */
 import * as v from "valibot";
-import type { Condition, Database, Row, SqlValue, Statement } from "../database/database.ts";
+import {
+  type Condition,
+  type Database,
+  type Row,
+  type SqlValue,
+  type Statement,
+  skipLocked,
+} from "../database/database.ts";
 import { type RecordArrivals, identity } from "../database/inbox.ts";
 import { lengthOf, records, withTexts } from "../database/long-texts.ts";
 import { indexedText } from "../database/schema.ts";
@@ -496,6 +503,9 @@ const columns = {
 const isOpen = `EXISTS
   (SELECT 1 FROM jobs WHERE jobs.job_id = measurements.job_id AND jobs.state NOT IN ('reported', 'failed'))`;
 
+/** So many are removed at once: what waits for the database meanwhile does not notice it. */
+export const mostRemovedMeasurements = 200;
+
 /** When the job of a measurement was accepted, by the two clocks. */
 const acceptedColumns = "measurements.accepted_at, jobs.steady_clock, jobs.accepted_steady_ms";
 const withJobs = "measurements LEFT JOIN jobs ON jobs.job_id = measurements.job_id";
@@ -673,11 +683,13 @@ async function readSituation(
   };
 }
 
-/** Returns the statement that removes old measurements; to be run from time to time. */
+/** Returns the statement that removes some old measurements, and has a row for each of them; to be run from time to time. */
 export function removeOldMeasurements(now: Date): Statement {
   return {
-    sql: `DELETE FROM measurements WHERE accepted_at < ? AND NOT ${isOpen}`,
-    values: [new Date(now.getTime() - keepMs).toISOString()],
+    sql: `DELETE FROM measurements WHERE measurement_key IN
+      (SELECT measurement_key FROM measurements WHERE accepted_at < ? AND NOT ${isOpen} LIMIT ? ${skipLocked})
+      RETURNING measurement_key`,
+    values: [new Date(now.getTime() - keepMs).toISOString(), mostRemovedMeasurements],
   };
 }
 

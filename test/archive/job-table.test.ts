@@ -279,6 +279,26 @@ describeDatabases("the jobs of a store", (open) => {
     }
   });
 
+  it("removes old measurements some at a time, however many there are", async () => {
+    const [most, old] = [200, 500];
+    await test.database.transaction([
+      {
+        sql: `WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${old})
+          INSERT INTO measurements (measurement_key, job_id, accepted_at)
+          SELECT 'key ' || n, 'job ' || n, '2020-01-01T00:00:00.000Z' FROM numbers`,
+      },
+    ]);
+    const left: number[] = [];
+    for (let hasMore = true; hasMore;) {
+      hasMore = await earlier().removeEnded(30);
+      const [[row] = []] = await test.database.transaction([
+        { sql: "SELECT count(*) AS count FROM measurements" },
+      ]);
+      left.push(Number(row?.["count"]));
+    }
+    assert.deepEqual(left, [old - most, old - 2 * most, 0]);
+  });
+
   it("removes nothing as old while the newest package says another day", async () => {
     await lead("ended", "reported");
     const told = clock.now().toISOString();
