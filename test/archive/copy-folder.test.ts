@@ -71,6 +71,27 @@ describe("archive: copying to another folder", () => {
       assert.equal(await readFile(join(to, third, "notes.txt"), "utf8"), "somebody's notes");
     }));
 
+  it("gives a package back a manifest that is missing there, unless something else is there", () =>
+    withCopy(async ({ root, file, to }) => {
+      await copy(root, to);
+      const [first = "", second = "", third = ""] = archive.paths;
+      for (const path of archive.paths) {
+        await rm(join(to, path, "manifest.json"));
+      }
+      const [picture = ""] = (await readdir(join(to, first))).filter((name) => name.endsWith(".jpg"));
+      await rm(join(to, first, picture));
+      await writeFile(join(to, first, "hold"), "claim 7");
+      await writeFile(join(to, second, "measurement.raw"), "somebody's");
+      await writeFile(join(to, third, "notes.txt"), "somebody's notes");
+      const { report, notCopied } = await copy(root, to);
+      assert.deepEqual([report.copied, report.failed], [1, 2]);
+      assert.deepEqual(notCopied.map(({ path }) => path).toSorted(), [second, third].toSorted());
+      await rm(join(to, second), { recursive: true });
+      await rm(join(to, third), { recursive: true });
+      assert.equal((await copy(root, to)).report.copied, 2);
+      assert.deepEqual((await verify(to, [file])).findings, []);
+    }));
+
   it("does not copy a package with a damaged file, and has nothing of it", () =>
     withCopy(async ({ root, to }) => {
       const [path = ""] = archive.paths;

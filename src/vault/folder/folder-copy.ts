@@ -5,12 +5,13 @@ import { checkRoot, syncFolder } from "../../media/place-file.ts";
 import {
   asFileError,
   diskFacts,
+  holdName,
   manifestFileName,
   namesIn,
   plainDisk,
   stateFolderName,
 } from "../archive-disk.ts";
-import type { CopiedPackage, CopyTarget, NotPut } from "../upkeep/copy-target.ts";
+import type { CopiedFile, CopiedPackage, CopyTarget, NotPut } from "../upkeep/copy-target.ts";
 import { FolderVault } from "./folder-vault.ts";
 import { copyPlain } from "../plain-files.ts";
 import { isLeftOut } from "../walk.ts";
@@ -112,10 +113,36 @@ export class FolderCopy implements CopyTarget {
             return false;
           },
         );
+        const all = [...files, { ...manifest, path: manifestFileName }];
+        const isPut = isFree || (await this.#completes(path, all, unfinished));
         await syncFolder(dirname(path), target, diskFacts);
-        return isFree ? undefined : { what: "taken", path: manifestFileName };
+        return isPut ? undefined : { what: "taken", path: manifestFileName };
       });
     });
+  }
+
+  /** Gives a package back what was lost of it, its manifest last. False if something else is there: it is not replaced. */
+  async #completes(
+    path: string,
+    files: readonly Pick<CopiedFile, "bytes" | "path" | "sha256">[],
+    unfinished: string,
+  ): Promise<boolean> {
+    const there = await namesIn(path, plainDisk);
+    const wanted = new Map(files.map((file) => [file.path, file]));
+    if (there.length === 0) {
+      return false;
+    }
+    for (const name of there.filter((one) => !holdName.test(one))) {
+      const { bytes = 0, sha256 } = wanted.get(name) ?? {};
+      if (sha256 === undefined || (await this.vault.sha256Of(join(path, name), bytes)) !== sha256) {
+        return false;
+      }
+    }
+    for (const { path: name } of files.filter((file) => !there.includes(file.path))) {
+      await plainDisk.rename(join(unfinished, name), join(path, name));
+    }
+    await syncFolder(path, plainDisk, diskFacts);
+    return true;
   }
 
   close(): Promise<void> {
