@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { statfs, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { mock } from "node:test";
 import { ToolThread } from "../../src/database/tool-database.ts";
 import type { PrunedSpace } from "../../src/model/archive-reports.ts";
 import { plainDisk } from "../../src/vault/archive-disk.ts";
@@ -45,15 +46,19 @@ async function prune(
     totalBytes = total,
     before = new Date(Date.now() + dayMs),
     isDryRun = false,
+    onSpace = () => undefined,
   }: {
     readonly free?: readonly number[];
     readonly totalBytes?: number;
     readonly before?: Date;
     readonly isDryRun?: boolean;
+    /** Called when the disk is asked. */
+    readonly onSpace?: () => void;
   } = {},
 ): Promise<Ran> {
   const left = [...free];
   const answer = async (): Promise<Awaited<ReturnType<typeof statfs>>> => {
+    onSpace();
     const freeBytes = left.length > 1 ? (left.shift() ?? 0) : (left[0] ?? 0);
     return { ...(await statfs(root)), bsize: 1, blocks: totalBytes, bavail: freeBytes };
   };
@@ -162,6 +167,21 @@ for (const [kind, openIndex] of Object.entries(indexDatabases)) {
           [none, /only 50\.0 GB of the disk are in use/.test(space.problem ?? "")],
           [[], true],
         );
+      }));
+
+    it("writes nothing that cannot be into the log when the clock is put back meanwhile", () =>
+      withArchive(async (root, given) => {
+        const now = Date.now();
+        mock.timers.enable({ apis: ["Date"], now: now + 60_000 });
+        try {
+          const onSpace = (): void => mock.timers.setTime(now);
+          const { said } = await prune(root, given, { useAtMost: 1 }, { onSpace });
+          assert.deepEqual(said, [isDeleted(0)]);
+        } finally {
+          mock.timers.reset();
+        }
+        const { report, said: found } = await verify(root, given);
+        assert.deepEqual([report.verdict, found], ["ok", []]);
       }));
 
     it("says for how many days the space lasts", () =>

@@ -299,8 +299,9 @@ export class Pruning {
     if (packages.length === 0) {
       return new Set();
     }
-    const at = new Date().toISOString();
     const before = this.#before;
+    // The clock may have been put back since the run began, and nothing is deleted before it is old enough.
+    const at = [new Date().toISOString(), before].toSorted().at(-1) ?? before;
     const reason = this.#need === undefined ? {} : { reason: this.#need.reason };
     const lines = packages.flatMap(({ id, path, sha256, transactionId, family }) =>
       log.append(
