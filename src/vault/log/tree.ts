@@ -250,11 +250,22 @@ export class LogTree {
     for (let at = 0; at < leaves.length; at += blockLines) {
       this.#blocks.push(rootOfLeaves(leaves.slice(at, at + blockLines)));
     }
+    const [rows = []] = await this.#database.transaction([
+      { sql: "SELECT block, root FROM log_blocks WHERE block >= ? AND block < ?", values: [from, to] },
+    ]);
+    const known = new Map(rows.map(({ block, root }) => [Number(block), String(root)]));
+    const differing = this.#blocks
+      .slice(from, to)
+      .map((root, index) => ({ block: from + index, root: root.toString("hex") }))
+      .filter(({ block, root }) => known.get(block) !== root);
+    if (differing.length === 0) {
+      return;
+    }
     try {
       await this.#database.transaction(
-        this.#blocks.slice(from, to).map((root, index) => ({
+        differing.map(({ block, root }) => ({
           sql: "INSERT INTO log_blocks (block, root) VALUES (?, ?) ON CONFLICT (block) DO UPDATE SET root = excluded.root",
-          values: [from + index, root.toString("hex")],
+          values: [block, root],
         })),
       );
     } catch (error) {

@@ -2,12 +2,15 @@ import assert from "node:assert/strict";
 import { findCheckpoints, readCheckpoint, writeCheckpoint } from "../../../src/vault/log/events.ts";
 import {
   GrowingTree,
+  LogTree,
   blockLines,
   inclusionPath,
   leafHash,
   nodeHash,
   rootByPath,
 } from "../../../src/vault/log/tree.ts";
+import { describeDatabases } from "../../database/databases.ts";
+import { statementsOf } from "../../database/plans.ts";
 
 /** The root of some lines, at least one. */
 function rootOfLines(lines: readonly string[]): Buffer {
@@ -183,5 +186,31 @@ describe("a checkpoint", () => {
     ]) {
       assert.equal(readCheckpoint(other), undefined, other);
     }
+  });
+});
+
+describeDatabases("a checkpoint of a log in a database", (open) => {
+  it("is made from all lines each time where none is signed, and writes only what differs", async () => {
+    const test = await open();
+    const lines = 9 * blockLines + 7;
+    await test.database.transaction([
+      {
+        sql: `WITH RECURSIVE i(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM i WHERE n < ${lines - 1})
+          INSERT INTO log (n, what, writer, line) SELECT n, 'archived', 'own', 'line ' || n FROM i`,
+      },
+      { sql: `UPDATE log_head SET size = ${lines}` },
+    ]);
+    const expected = rootOfLines(Array.from({ length: lines }, (_, n) => `line ${n}`));
+    const written = async (): Promise<number> => {
+      const given = await statementsOf(test, async (database) => {
+        const { root } = await new LogTree(database).checkpointOf("store");
+        assert.deepEqual(root, expected);
+      });
+      return given.filter(({ sql }) => sql.startsWith("INSERT")).length;
+    };
+    assert.deepEqual([await written(), await written()], [9, 0]);
+    await test.database.transaction([{ sql: "UPDATE log_blocks SET root = '00' WHERE block = 5" }]);
+    assert.deepEqual([await written(), await written()], [1, 0]);
+    await test.close();
   });
 });
