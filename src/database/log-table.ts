@@ -279,6 +279,23 @@ export class LogTable {
   }
 }
 
+/** Lines that a tool has left are looked for among so many: whoever puts lines beside the packages soon after an error finds them. */
+const recentLines = 10_000;
+
+/** Whether a tool, and no worker, has left lines not long ago that are not beside the packages. */
+export async function hasLeftLines(database: Pick<Database, "transaction">): Promise<boolean> {
+  const isTool = `published < (SELECT size FROM log_head) AND published >= (SELECT size FROM log_head) - ${recentLines}
+    AND log_writers.writer <> (SELECT store_id FROM store)
+    AND NOT EXISTS (SELECT 1 FROM workers WHERE worker_id = log_writers.writer)`;
+  const [rows = []] = await database.transaction([
+    {
+      sql: `SELECT 1 FROM log JOIN log_writers ON log_writers.writer = log.writer AND n >= published
+        WHERE n >= (SELECT min(published) FROM log_writers WHERE ${isTool}) AND ${isTool} LIMIT 1`,
+    },
+  ]);
+  return rows.length > 0;
+}
+
 /**
  * The statements that add lines in one go, behind `lockLog`. They are the writer's, and have still to be put beside the packages:
  * `publishLeft` does it.

@@ -135,21 +135,34 @@ describe("archive: dimensioner prune", () => {
     });
   });
 
-  it("asks the database for one package if nothing is due, and counts none", async () => {
+  it("asks the database for one package if nothing is due, reads no more of it, and writes nothing", async () => {
     await withFolder(async (root) => {
       await fill(root, ["a", "b", "c"]);
       const asked: string[] = [];
       const thread = new NotingThread(asked);
       const scope = await openScope(root, {});
-      const options = { before: new Date(Date.now() - 60_000), database: databaseOf(root), thread };
-      for await (const { path } of new Pruning(scope, { ...options, isDryRun: false }).run()) {
-        assert.fail(path);
+      const options = { database: databaseOf(root), thread, isDryRun: false } as const;
+      const space = { keepFree: undefined, useAtMost: 1e12 };
+      const everything = () => readdir(root, { recursive: true });
+      const before = await everything();
+      for (const rule of [
+        { before: new Date(Date.now() - 60_000) },
+        { before: new Date(Date.now() + 1_000), space },
+      ]) {
+        for await (const { path } of new Pruning(scope, { ...options, ...rule }).run()) {
+          assert.fail(path);
+        }
       }
       await Promise.all([thread.close(), scope.close()]);
+      assert.deepEqual(await everything(), before, "no file of a log was begun");
       const ofPackages = asked.filter((sql) => /FROM packages\b/.test(sql));
       assert.ok(ofPackages.length > 0);
       assert.deepEqual(
-        ofPackages.filter((sql) => /count\(|max\(|substr\(measured/.test(sql)),
+        ofPackages.filter((sql) => /max\(|substr\(measured/.test(sql)),
+        [],
+      );
+      assert.deepEqual(
+        asked.filter((sql) => /_check\(|INSERT|UPDATE|DELETE/.test(sql)),
         [],
       );
     });

@@ -12,8 +12,18 @@ import {
 import type { ToolThread } from "../../database/tool-database.ts";
 import { isDimensionerError, DimensionerError } from "../../errors/dimensioner-error.ts";
 import type { ArchiveProgress, PrunedPackage, PrunedSpace } from "../../model/archive-reports.ts";
-import { type ReadDisk, exists, holdName, isAbsent, manifestFileName, namesIn } from "../archive-disk.ts";
-import { type OpenStore, findDatabases, openWithLog } from "../index-reader.ts";
+import {
+  type ReadDisk,
+  exists,
+  holdName,
+  isAbsent,
+  manifestFileName,
+  namesIn,
+  namesInState,
+  trashFolderName,
+} from "../archive-disk.ts";
+import { hasLeftLines } from "../../database/log-table.ts";
+import { type OpenStore, findDatabases, openForTool, openWithLog } from "../index-reader.ts";
 import { entryOf, readEvent } from "../log/events.ts";
 import type { BucketVault } from "../bucket/bucket-vault.ts";
 import { removeLeftover } from "./leftovers.ts";
@@ -102,6 +112,10 @@ export class Pruning {
     const { database: given, thread, isDryRun } = this.#options;
     const { key, location, hasState } = this.#scope;
     const named = await findDatabases(given, { key, name: location }, thread);
+    if (await this.#isIdle(named)) {
+      yield* this.#pruneAll([]);
+      return;
+    }
     const stores: OpenStore[] = [];
     try {
       for (const file of named) {
@@ -112,8 +126,50 @@ export class Pruning {
       }
       yield* this.#pruneAll(stores);
     } finally {
-      await Promise.all(stores.map(({ database }) => database.close()));
+      await Promise.all(
+        stores.map(async ({ database, log }) => {
+          await log.close();
+          await database.close();
+        }),
+      );
     }
+  }
+
+  /** Whether there is nothing to do, as far as reading shows it: then no database is checked as a whole, and nothing is written. */
+  async #isIdle(files: readonly string[]): Promise<boolean> {
+    const { thread, isDryRun } = this.#options;
+    const { root, disk } = this.#scope;
+    if ((await namesInState(root, [trashFolderName], disk)).length > 0) {
+      return false;
+    }
+    const databases: Database[] = [];
+    try {
+      for (const file of files) {
+        databases.push(await openForTool(file, "read", thread));
+      }
+      if (await this.#hasWork(databases)) {
+        return false;
+      }
+      // A database that cannot be written is said to be so each night, and not only when something is due.
+      for (const file of isDryRun ? [] : files) {
+        await (await openForTool(file, "write", thread)).close();
+      }
+      return true;
+    } finally {
+      await Promise.all(databases.map((one) => one.close()));
+    }
+  }
+
+  async #hasWork(databases: readonly Database[]): Promise<boolean> {
+    const { space } = this.#options;
+    if ((await Promise.all(databases.map(hasLeftLines))).includes(true)) {
+      return true;
+    }
+    if (space === undefined) {
+      return (await Promise.all(databases.map((one) => isAnyDue(one, this.#before)))).includes(true);
+    }
+    const { bytes, problem } = (this.#need = await spaceNeeded(space, this.#scope, databases));
+    return bytes > 0 && problem === null;
   }
 
   async *#pruneAll(stores: readonly OpenStore[]): AsyncGenerator<PrunedPackage> {
@@ -161,11 +217,10 @@ export class Pruning {
   async *#pruneForSpace(stores: readonly OpenStore[], rule: SpaceRule): AsyncGenerator<PrunedPackage> {
     const { isDryRun, signal } = this.#options;
     const databases = stores.map(({ database }) => database);
-    const need = await spaceNeeded(rule, this.#scope, databases);
+    const need = (this.#need ??= await spaceNeeded(rule, this.#scope, databases));
     const gain = new SpaceGain(this.#scope, need);
     const oldest = new OldestFirst(stores.map((store) => ({ store, pages: this.#due(store.database) })));
     let [problem, deleted, bytes] = [need.problem, 0, 0];
-    this.#need = need;
     // An age spares what is younger, and a clock that is ahead makes everything old.
     if (problem === null && need.bytes > 0 && areTooFar(Date.now(), Date.parse(this.#before))) {
       await this.#demandClock(stores);
