@@ -80,3 +80,8 @@ export type TransactionResult =
 
 /** The answer to a request. The thread sends several at once. */
 export type ThreadAnswer = TransactionResult | { readonly id: number; readonly opened: Opened | null };
+
+/** Whether a statement changes nothing; of some that change nothing, it is not known. */
+export function onlyReads({ sql }: Statement): boolean {
+  return /^\s*SELECT\b/.test(sql);
+}

@@ -6,7 +6,7 @@ import { type MessagePort, isMainThread, parentPort, receiveMessageOnPort } from
 import { mayWait } from "./database.ts";
 import { describeFailure } from "./sqlite-errors.ts";
 import { SqliteFile } from "./sqlite-file.ts";
-import type { ThreadAnswer, ThreadRequest } from "./sqlite-messages.ts";
+import { type ThreadAnswer, type ThreadRequest, onlyReads } from "./sqlite-messages.ts";
 import { ToolFile } from "./tool-file.ts";
 
 /**
@@ -63,7 +63,7 @@ function serve(port: MessagePort): void {
       requests.push(next.message as ThreadRequest);
     }
     const [later, now] = [requests.filter(mayBeLater), requests.filter((one) => !mayBeLater(one))];
-    if (waiting.length + later.length >= mostTogether || !now.every(onlyReads)) {
+    if (waiting.length + later.length >= mostTogether || !now.every(isReading)) {
       runAll([...waiting, ...requests]);
       return;
     }
@@ -81,8 +81,8 @@ function mayBeLater(request: ThreadRequest): boolean {
   return "statements" in request && request.statements[0]?.sql.endsWith(mayWait) === true;
 }
 
-function onlyReads(request: ThreadRequest): boolean {
-  return "statements" in request && request.statements.every(({ sql }) => /^\s*SELECT\b/.test(sql));
+function isReading(request: ThreadRequest): boolean {
+  return "statements" in request && request.statements.every(onlyReads);
 }
 
 /** Makes a file smaller, if that is useful; returns whether there is more to do. */

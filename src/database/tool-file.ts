@@ -5,7 +5,13 @@ import { pathToFileURL } from "node:url";
 import type { Row, Statement } from "./database.ts";
 import { describeOpenFailure, resultCodeOf, resultCodes } from "./sqlite-errors.ts";
 import { allRows } from "./sqlite-file.ts";
-import type { Failure, ToolRequest, TransactionRequest, TransactionResult } from "./sqlite-messages.ts";
+import {
+  type Failure,
+  type ToolRequest,
+  type TransactionRequest,
+  type TransactionResult,
+  onlyReads,
+} from "./sqlite-messages.ts";
 import { SqliteLock } from "./sqlite-open.ts";
 
 interface Open {
@@ -188,7 +194,8 @@ function transact(
   if (begin === undefined) {
     return run();
   }
-  database.exec(begin);
+  // What only reads must not keep Node-RED from writing, however long it takes.
+  database.exec(statements.length > 0 && statements.every(onlyReads) ? "BEGIN" : begin);
   try {
     const rows = run();
     database.exec("COMMIT");
