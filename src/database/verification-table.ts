@@ -2,6 +2,7 @@
  * When the packages of a store were last verified, and which of them are next. It orders the work of verifications and is shown to people;
  * no verification trusts it.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import { tooFarMs } from "../time/clocks.ts";
 import { type Database, type Row, type Statement, databaseTime, marksFor, skipLocked } from "./database.ts";
 
@@ -38,8 +39,10 @@ const valuesAtOnce = 500;
 const takenFor = "120 seconds";
 /** In PostgreSQL, a row may become visible after rows with higher numbers. */
 const lateRows = 1_000;
-/** How many numbers of packages are added with one statement, in whose time nothing can be archived. */
-const windowRows = 2_000;
+/** How many rows are changed with one statement, in whose time nothing can be archived. */
+const windowRows = 500;
+/** Each step is followed by a pause of so many times its own duration, and of at least so many milliseconds. */
+const [pauseTimes, shortestPauseMs] = [2, 10];
 
 export class VerificationTable {
   readonly #database: Pick<Database, "transaction">;
@@ -60,7 +63,7 @@ export class VerificationTable {
 
   async #setBack(condition: string, to: string, after: string): Promise<void> {
     for (let left = windowRows; left === windowRows;) {
-      const [rows = []] = await this.#database.transaction([
+      const [rows = []] = await this.#write([
         {
           sql: `UPDATE verifications SET verified_at = ? WHERE indexed_order IN
             (SELECT indexed_order FROM verifications WHERE ${condition} LIMIT ${windowRows}) RETURNING indexed_order`,
@@ -124,9 +127,7 @@ export class VerificationTable {
         values: [at, finding, ...orders],
       })),
     );
-    if (statements.length > 0) {
-      await this.#database.transaction(statements);
-    }
+    await this.#write(statements);
   }
 
   /**
@@ -159,9 +160,7 @@ export class VerificationTable {
       sql: `UPDATE verifications SET taken_until = '' WHERE indexed_order IN (${marksFor(some)})`,
       values: some,
     }));
-    if (statements.length > 0) {
-      await this.#database.transaction(statements);
-    }
+    await this.#write(statements);
   }
 
   /** The last verifications of packages by their IDs; those that were never verified are left out. */
@@ -206,7 +205,7 @@ export class VerificationTable {
   /** Adds the packages that have come into the index since it was last called, some at a time. */
   async addNew(): Promise<void> {
     for (;;) {
-      const [[head] = []] = await this.#database.transaction([
+      const [[head] = []] = await this.#write([
         {
           sql: "SELECT added_to, (SELECT max(indexed_order) FROM packages) AS last FROM verifications_head",
         },
@@ -226,6 +225,20 @@ export class VerificationTable {
         return;
       }
     }
+  }
+
+  /**
+   * Runs one of many steps that write, and leaves the database to others for a while: those that wait for it ask only now and then, and would
+   * come too late each time.
+   */
+  async #write(statements: readonly Statement[]): Promise<readonly (readonly Row[])[]> {
+    if (statements.length === 0) {
+      return [];
+    }
+    const begunMs = performance.now();
+    const rows = await this.#database.transaction(statements);
+    await sleep(Math.max(shortestPauseMs, pauseTimes * (performance.now() - begunMs)));
+    return rows;
   }
 
   async #take(which: Taken, before: string, most: number): Promise<readonly Row[]> {
