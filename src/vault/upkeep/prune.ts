@@ -665,7 +665,7 @@ async function demandPlausibleClock(
   }
   const now = new Date();
   const latestMs = now.getTime() + tooFarMs;
-  let [packages, due, newestMs, otherClock] = [0, 0, -Infinity, ""];
+  let [packages, due, newestMs, otherClock] = [0, 0, 0, ""];
   for (const database of databases) {
     const [[all] = [], [old] = [], told = [], [clock] = [], last = [], agreed = []] =
       await database.transaction([
