@@ -364,9 +364,12 @@ function readMeasured(given: unknown): MeasuredParcel {
   if (Array.isArray(objects) && objects.length > 1) {
     throw billingError("billSeveral", { count: objects.length });
   }
-  const isManual = fields["isManualDimension"] === true;
-  const said = fields["legalForTrade"];
-  const legality = isManual ? false : typeof said === "boolean" ? said : "unknown";
+  const { isManualDimension, unreadable, legalForTrade: said } = fields;
+  // A text in place of true or false may say that somebody has typed them in; a record keeps it among what it could not read.
+  const manual = isManualDimension ?? fieldsOf(unreadable)?.["isManualDimension"] ?? false;
+  const isManual = manual === true;
+  const isSaid = typeof said === "boolean" && manual === false;
+  const legality = isManual ? false : isSaid ? said : "unknown";
   const sides = [sideOf(fields, "length"), sideOf(fields, "width"), sideOf(fields, "height")] as const;
   const fidelity = readFraction(fields["measurementFidelity"]);
   return {

@@ -314,6 +314,11 @@ describe("legal for trade", () => {
       [recordOf(), /not known whether/],
       [recordOf({ isManualDimension: true, legalForTrade: true }), /entered by hand/],
       [light({ legalForTrade: true, isManualDimension: true }), /entered by hand/],
+      ...["true", "yes", 1, 0, {}].flatMap((isManualDimension) =>
+        [light, recordOf].map(
+          (make) => [make({ legalForTrade: true, isManualDimension }), /not known whether/] as const,
+        ),
+      ),
     ];
     for (const [given, said] of refused) {
       const error = caughtBy(() => billableWeight(given as MeasureResult, required), "ERR_NOT_BILLABLE");
