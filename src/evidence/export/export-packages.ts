@@ -237,11 +237,13 @@ async function save(
     // What has failed once would fail again.
     restart: () => Promise.reject(body.errored ?? new Error("The export has ended.")),
   };
-  return saveToFile(
+  // A ZIP is no medium, so it is none of an unknown format either.
+  const { recognized: _, ...saved } = await saveToFile(
     () => Promise.resolve(download),
     { ...target, suggestedBase },
     { ...facts, disk: plainDisk },
   );
+  return saved;
 }
 
 async function keep(

@@ -287,6 +287,8 @@ export function putExport({ msg, status }: Job, { output, verification }: Export
     status.say("done", "content" in output ? "fetched" : "saved", { size: { bytes } });
   }
   msg["verification"] = verification;
+  // It may be there of an earlier medium.
+  delete msg["recognized"];
   if ("content" in output) {
     msg.payload = Buffer.from(output.content.buffer);
     msg["contentType"] = "application/zip";
