@@ -81,10 +81,10 @@ export const errorFacts: Readonly<Record<ErrorCode, ErrorFacts>> = {
       "`cause.statusCode` is the status. After a redirect, enter the correct address; after 408, 429 or 5xx, check the device and try again later.",
   },
   ERR_BAD_RESPONSE: {
-    when: "The response is not what the API promises: not HTTP, not JSON, other fields, a web page, nothing, only a part, or an image or video that ends too early.",
-    outcomes: ["unknown"],
+    when: "The response is not what the API promises: not HTTP, not JSON, other fields, a web page, nothing, only a part, or an image or video that ends too early. Or its status is one of success, and it says itself that the request has failed.",
+    outcomes: ["refused", "failed", "unknown"],
     remedy:
-      "Usually something else answers at that address: a sign-in page of the network, a proxy, another device. Check the address with **Test connection** in the config node.",
+      "Usually something else answers at that address: a sign-in page of the network, a proxy, another device. Check the address with **Test connection** in the config node. If the outcome is `failed`, do what the message says.",
   },
   ERR_TOO_LARGE: {
     when: "The response exceeds its limit: 5 MB of JSON, a list of 10,000 items, or 256 MB into the message.",

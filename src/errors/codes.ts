@@ -56,7 +56,7 @@ export interface ErrorDetails {
    */
   device?: string;
   statusCode?: number;
-  /** The device's own errorCode, of the result or of the object that failed. */
+  /** The device's or the cloud's own errorCode: of the result, of the object that failed, or of an answer that reports a failure. */
   errorCode?: number;
   hint: string;
   /** Origin and path; never a query, never a token. */

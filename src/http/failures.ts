@@ -33,7 +33,7 @@ export function callFailure(
   sentence: SentenceKey,
   outcome: Outcome | null,
   values: Values = {},
-  more: Pick<FailureFacts, "cause" | "statusCode" | "rawResponse"> = {},
+  more: Pick<FailureFacts, "cause" | "statusCode" | "errorCode" | "rawResponse"> = {},
 ): DimensionerError {
   return new DimensionerError(
     sentence,

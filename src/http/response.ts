@@ -392,9 +392,10 @@ export function refuseDocument(peer: Peer, call: Call, response: HttpResponse): 
 
 /** Throws for an answer whose status is one of success and which says itself that something has failed. */
 function refuseFailure(peer: Peer, call: Call, response: HttpResponse, text: string): void {
-  const problem = failureIn(text, peer.hide);
-  if (problem !== undefined) {
-    const outcome = call.acts ? "failed" : null;
-    throw callFailure(peer, call, "responseFailed", outcome, { problem }, answerOf(call, response));
+  const failure = failureIn(text, peer.hide);
+  if (failure !== undefined) {
+    const { problem, errorCode } = failure;
+    const more = { ...answerOf(call, response), ...(errorCode !== null && { errorCode }) };
+    throw callFailure(peer, call, "responseFailed", call.acts ? "failed" : null, { problem }, more);
   }
 }

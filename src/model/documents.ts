@@ -1,7 +1,10 @@
 import { isUtf8 } from "node:buffer";
 import { constants, gunzipSync } from "node:zlib";
+import * as v from "valibot";
 import { type Problem, beginning, phrase, verbatim } from "../errors/interpolation.ts";
 import type { Hide } from "../errors/secrets.ts";
+import { type Fields, fieldsOf } from "./containers.ts";
+import { code } from "./decode.ts";
 import { ByteCollector, type JsonLimits, parseFields } from "./parse-json.ts";
 
 /** What the bytes of an answer say, where they are a text. */
@@ -243,9 +246,10 @@ function readDocument(bytes: Uint8Array): Document {
   return { kind: isJson ? "json" : isXml(text) ? "xml" : "text", text };
 }
 
+const failureCode = code("Why it has failed.");
 const limits: JsonLimits = { depth: 64, entries: 1_000, values: 10_000 };
-/** Where error documents say what has happened, the most telling first. */
-const wordNames = ["errorMessage", "error_description", "message", "Message", "detail", "title", "error"];
+/** Where error documents say what has happened, the most telling first, in small letters. */
+const wordNames = ["errormessage", "error_description", "message", "detail", "title", "error"];
 
 /** What a document says in its own words without what is secret, as the value of a sentence. */
 export function wordsOf({ kind, text }: Document, hide: Hide = String): Problem {
@@ -259,25 +263,41 @@ export function wordsOf({ kind, text }: Document, hide: Hide = String): Problem 
   return code === null || found === undefined ? verbatim(words) : phrase("errorWords", { words, code });
 }
 
+/** A failure that an answer reports itself. */
+export interface SaidFailure {
+  /** Its own words. */
+  readonly problem: Problem;
+  /** Null if it has none that is an integer. */
+  readonly errorCode: number | null;
+}
+
 /**
- * What a text of JSON says has failed, in its own words: APIs report failures with a status of success, too. Undefined if it reports none,
- * or is something else.
+ * What a text of JSON says has failed: APIs report failures with a status of success, too. Undefined if it reports none, or is something
+ * else.
  */
-export function failureIn(text: string, hide?: Hide): Problem | undefined {
-  const { errorCode, error } = parseFields(contentOf(text), limits) ?? {};
-  const hasCode = typeof errorCode === "number" || typeof errorCode === "string";
-  const isFailure = (hasCode && !/^0*$/.test(String(errorCode).trim())) || isSaid(error);
-  return isFailure ? wordsOf({ kind: "json", text: contentOf(text) }, hide) : undefined;
+export function failureIn(text: string, hide?: Hide): SaidFailure | undefined {
+  const content = contentOf(text);
+  const { errorcode, error } = inSmallLetters(parseFields(content, limits));
+  const hasCode = typeof errorcode === "number" || typeof errorcode === "string";
+  const isFailure = (hasCode && !/^0*$/.test(String(errorcode).trim())) || isSaid(error);
+  return isFailure
+    ? { problem: wordsOf({ kind: "json", text: content }, hide), errorCode: codeOf(content) }
+    : undefined;
+}
+
+/** Fields by their names in small letters: servers differ in how they begin them. */
+function inSmallLetters(fields: Fields | null): Fields {
+  return Object.fromEntries(Object.entries(fields ?? {}).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
 function isSaid(error: unknown): boolean {
   return typeof error === "string" ? error.trim() !== "" : typeof error === "object" && error !== null;
 }
 
-function fieldsOfJson(text: string): Readonly<Record<string, unknown>> {
-  const fields = parseFields(text.replace(/^\uFEFF/, ""), limits) ?? {};
-  const { error } = fields;
-  return typeof error === "object" && error !== null && !Array.isArray(error) ? { ...error } : fields;
+function fieldsOfJson(text: string): Fields {
+  const fields = inSmallLetters(parseFields(text.replace(/^\uFEFF/, ""), limits));
+  const inner = fieldsOf(fields["error"]);
+  return inner === null ? fields : inSmallLetters(inner);
 }
 
 function wordsOfJson(text: string): string | undefined {
@@ -290,8 +310,7 @@ function textIn(value: unknown): string[] {
 }
 
 function codeOf(text: string): number | null {
-  const { errorCode } = fieldsOfJson(text);
-  return typeof errorCode === "number" && Number.isSafeInteger(errorCode) ? errorCode : null;
+  return v.parse(failureCode, fieldsOfJson(text)["errorcode"]);
 }
 
 /** The text of the first element that says something. */

@@ -875,7 +875,10 @@ export const errorDetails = described(
     retryable: described("Whether sending the same message again is safe and may help.", v.boolean()),
     statusCode: v.exactOptional(described("The HTTP status, where there was one.", v.number())),
     errorCode: v.exactOptional(
-      described("The device's own error code, of a failed measurement.", v.number()),
+      described(
+        "The own error code of the device or the cloud: of a failed measurement, or of an answer that reports a failure.",
+        v.number(),
+      ),
     ),
     device: v.exactOptional(
       described(

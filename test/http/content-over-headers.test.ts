@@ -245,13 +245,14 @@ describe("the content of an answer decides over its headers", () => {
 
   it("takes no answer for success that says that a video command has failed", async () => {
     const failures = [
-      '{"errorCode":1203,"errorMessage":"disk full"}',
-      '\uFEFF{"errorCode":"1203","errorMessage":"disk full"}',
-      '{"error":"disk full"}',
-      '{"error":{"code":5,"message":"disk full"}}',
-      gzipSync('{"errorCode":-1,"errorMessage":"disk full"}'),
-    ];
-    for (const body of failures) {
+      ['{"errorCode":1203,"errorMessage":"disk full"}', 1203],
+      ['\uFEFF{"errorCode":"1203","errorMessage":"disk full"}', 1203],
+      ['{"ErrorCode":1203,"ErrorMessage":"disk full"}', 1203],
+      ['{"error":"disk full"}', undefined],
+      ['{"Error":{"Code":5,"Message":"disk full"}}', undefined],
+      [gzipSync('{"errorCode":-1,"errorMessage":"disk full"}'), -1],
+    ] as const;
+    for (const [body, errorCode] of failures) {
       const { device, cloud } = await connect({ body, headers: { "content-type": "text/plain" } });
       for (const command of [
         () => device.startVideo(),
@@ -260,6 +261,7 @@ describe("the content of an answer decides over its headers", () => {
         () => cloud.startVideo("ABCD2345", { transactionReference: "ORDER-1" }),
       ]) {
         const error = await failsWith(command(), { code: "ERR_BAD_RESPONSE", outcome: "failed" });
+        assert.equal(error.details.errorCode, errorCode);
         assert.match(error.message, /has failed: disk full/);
         assert.ok(error.rawResponse?.includes("disk full"));
         assert.equal(error.details.retryable, false);

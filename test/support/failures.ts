@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { inspect } from "node:util";
+import { errorFacts } from "../../src/errors/code-facts.ts";
 import {
   DimensionerError,
   errorCodes,
@@ -49,7 +50,10 @@ function keepsThePromises(error: DimensionerError): void {
   assert.ok(message.length < 400, message);
   assert.doesNotMatch(message + details.hint, /__\w+__|\bundefined\b|\bnull\b|\bNaN\b|\[object/);
   assert.equal(typeof details.retryable, "boolean");
-  if (details.outcome === "unknown" || details.outcome === "failed") {
+  const { outcome } = details;
+  const documented = errorFacts[error.code].outcomes;
+  assert.ok(outcome === null || documented.includes(outcome), `${error.code} is documented for ${outcome}`);
+  if (outcome === "unknown" || outcome === "failed") {
     assert.equal(details.retryable, false);
   }
   if (details.url !== undefined) {

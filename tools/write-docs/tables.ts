@@ -164,7 +164,7 @@ function whenRetryable(one: ErrorCode): string {
   }
   const { outcomes } = errorFacts[one];
   const unsafe = outcomes.filter((outcome) => outcome === "failed" || outcome === "unknown");
-  const who = unsafe.length === outcomes.length ? "reads" : "all but `unknown`";
+  const who = unsafe.length === outcomes.length ? "reads" : `all but ${unsafe.map(code).join(" and ")}`;
   const parts = [
     ...(unsafe.length > 0 ? [who] : []),
     ...(passing.has(false) ? ["where it may help (↻)"] : []),
