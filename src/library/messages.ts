@@ -147,7 +147,7 @@ export interface FetchMediaInput {
 /** What measure sends. */
 export interface MeasureMessage {
   payload: MeasureResult;
-  /** As the device returned it, or else as it was given. */
+  /** As the device returned it, without spaces and line ends around it, or else as it was given. */
   transactionReference: string | null;
   /**
    * For media list, fetch media and archive; null if the result has none, as from a device on the local network.
@@ -167,7 +167,7 @@ export interface MeasureMessage {
 /** What remote trigger sends after a measure. */
 export interface RemoteMeasureMessage {
   payload: MeasureResult;
-  /** As the device returned it, or else as it was given. */
+  /** As the device returned it, without spaces and line ends around it, or else as it was given. */
   transactionReference: string | null;
   /**
    * For media list, fetch media and archive; null if the result has none, as from a device on the local network.
@@ -428,9 +428,9 @@ export interface TransactionMessage {
   payload: TransactionRecord;
   /** For media list, fetch media and archive. */
   transactionId: string;
-  /** As in the record. */
+  /** As in the record, without spaces and line ends around it. */
   transactionReference: string | null;
-  /** As in the record. */
+  /** As in the record, without spaces and line ends around it. */
   barcodeReference: string | null;
   /**
    * If another record of this transaction came before with another content, such as other figures: the last of

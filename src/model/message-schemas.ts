@@ -41,7 +41,10 @@ const measureInput = {
 
 const measureMessage = {
   payload: measureResultSchema,
-  transactionReference: described("As the device returned it, or else as it was given.", text),
+  transactionReference: described(
+    "As the device returned it, without spaces and line ends around it, or else as it was given.",
+    text,
+  ),
   transactionId: described(
     "For media list, fetch media and archive; null if the result has none, as from a device on the local network.",
     text,
@@ -230,8 +233,8 @@ export const sent = {
   TransactionMessage: message("What transaction in sends.", {
     payload: transactionRecordSchema,
     transactionId: described("For media list, fetch media and archive.", v.string()),
-    transactionReference: described("As in the record.", text),
-    barcodeReference: described("As in the record.", text),
+    transactionReference: described("As in the record, without spaces and line ends around it.", text),
+    barcodeReference: described("As in the record, without spaces and line ends around it.", text),
     corrects: v.exactOptional(
       described(
         "If another record of this transaction came before with another content, such as other figures: the last of them.",

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import type { MeasuredBy, MeasureResult } from "../../src/model/shapes.ts";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { TestFlow } from "../support/flow.ts";
+import { replyJson, startServer } from "../support/servers.ts";
 
 describe("dimensioner-measure", () => {
   let sim: Simulator;
@@ -45,6 +46,31 @@ describe("dimensioner-measure", () => {
       "the exact answer keeps what the result makes uniform",
     );
     assert.equal(flow.lastStatus("node")?.text, "10.5×20×30.5 cm, 2 kg · ORDER-7");
+  });
+
+  it("takes spaces around the device's reference for none of it, and a blank one for none", async () => {
+    let transactionReference: unknown;
+    const server = await startServer((_, socket) =>
+      replyJson(socket, { errorCode: 3, transactionReference }),
+    );
+    try {
+      await start({ failures: "output" }, { address: server.origin });
+      for (const [said, reference] of [
+        ["ORDER-7  ", "ORDER-7"],
+        [" ", "ORDER-7"],
+        ["", "ORDER-7"],
+        [null, "ORDER-7"],
+        [" ORDER-8\r\n", "ORDER-8"],
+      ]) {
+        transactionReference = said;
+        const { sent } = await flow.run("node", { transactionReference: "ORDER-7" });
+        const { payload, ...msg } = sent[0]?.msg ?? {};
+        assert.equal(msg["transactionReference"], reference);
+        assert.equal((payload as MeasureResult).transactionReference, said, "as the device sent it");
+      }
+    } finally {
+      await server.close();
+    }
   });
 
   it("leaves nothing of an earlier measurement on the message that archive would archive with the new one", async () => {

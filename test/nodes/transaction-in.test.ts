@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { readFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
-import type { Correction } from "../../src/model/shapes.ts";
+import type { Correction, TransactionRecord } from "../../src/model/shapes.ts";
 import { startSimulator } from "../../src/simulator/index.ts";
+import { readManifest } from "../../src/vault/packages/manifest.ts";
 import { withFolder } from "../media/support.ts";
 import { TestFlow, type FlowNode } from "../support/flow.ts";
 import { storeNode } from "../support/store-node.ts";
@@ -155,6 +157,37 @@ describe("dimensioner-transaction-in", () => {
       });
     });
   }
+
+  it("puts references on the message without the spaces and line ends around them, and archives them so", async () => {
+    await withFolder(async (folder) => {
+      const archive = { id: "archive", z: "tab", type: "dimensioner-archive", store: "store" };
+      await start([node(), storeNode(folder, "store"), archive]);
+      const record = {
+        id: 1,
+        transactionReference: " ",
+        barcodeReference: "4711\r\n",
+        customReference1: " A ",
+      };
+      await post(record);
+      await untilSent(1);
+      const [msg = {}] = sentBy("node");
+      const { payload, transactionReference, barcodeReference } = msg;
+      assert.deepEqual([transactionReference, barcodeReference], [null, "4711"]);
+      assert.deepEqual((payload as TransactionRecord).barcodeReference, "4711\r\n", "as in the record");
+      const { sent } = await flow.run("archive", msg);
+      const manifest = readManifest(await readFile(String(sent[0]?.msg["filename"]), "utf8"));
+      const {
+        customReference2: _2,
+        customReference3: _3,
+        ...references
+      } = manifest?.references ?? assert.fail();
+      assert.deepEqual(references, {
+        transactionReference: null,
+        customReference1: "A",
+        barcodeReference: "4711",
+      });
+    });
+  });
 
   it("says that it is ready, how many came, and what it refused", async () => {
     await start([node()]);

@@ -9,6 +9,7 @@ import type { Ownership, RecordingStatus } from "../config/recordings.ts";
 import type { Message, Outputs } from "../messages.ts";
 import { type NodeStatus, formatFigures, longestText, ofParcel } from "../status/node-status.ts";
 import type { Job } from "./serve.ts";
+import { asReference } from "./values.ts";
 
 interface SentMeasure {
   readonly measurement: Measurement;
@@ -54,7 +55,7 @@ export function deliverMeasurement(
   result.deviceSerialNumber = instrument.serialNumber;
   result.deviceCertificate = instrument.certificate;
   msg.payload = result;
-  msg["transactionReference"] = result.transactionReference || (reference ?? null);
+  msg["transactionReference"] = asReference(result.transactionReference) ?? reference ?? null;
   msg["transactionId"] = result.transactionId;
   msg["imageIdentifier"] = result.imageIdentifier;
   msg["rawResponse"] = rawResponse;

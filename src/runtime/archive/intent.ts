@@ -324,7 +324,8 @@ export function readFacts(msg: ArchiveInput): MessageFacts {
     read("deviceReference") ?? textOf(by?.["deviceReference"]) ?? read("deviceClientId");
   const given = read("device");
   const camera = deviceReference === null ? read("cameraSerialId") : null;
-  const refer = (name: keyof GivenReferences): string | null => referenceOf(msg[name]) ?? read(name);
+  const refer = (name: keyof GivenReferences): string | null =>
+    referenceOf(msg[name]) ?? referenceOf(fields[name]);
   const references = {
     transactionReference: refer("transactionReference"),
     customReference1: refer("customReference1"),

@@ -4,6 +4,7 @@ import { headerNameProblem, readPath } from "../../rules/names.ts";
 import type { Received } from "../../webhook/posted-record.ts";
 import type { RecordReceiver } from "../../webhook/pump.ts";
 import type { SecretRule, WebhookRules } from "../../webhook/receiver.ts";
+import { asReference } from "../action/values.ts";
 import type { FlowsEvent } from "../config/flows-event.ts";
 import { SettingsReader } from "../config/settings.ts";
 import type { ServedPath } from "../web/served-paths.ts";
@@ -78,8 +79,10 @@ export class RecordSender implements RecordReceiver {
   /** Sends one record. It never throws, because nothing above it would catch an error. */
   deliver(received: Received, waiting: number): void {
     const { record, corrects, isResumed } = received;
-    const { transactionId, transactionReference, barcodeReference } = record;
+    const { transactionId } = record;
     const _msgid = this.#RED.util.generateId();
+    const transactionReference = asReference(record.transactionReference) ?? null;
+    const barcodeReference = asReference(record.barcodeReference) ?? null;
     const names = { _msgid, transactionId, transactionReference, barcodeReference };
     this.#sent.set(_msgid, { received, reached: 0, missed: [] });
     try {
