@@ -93,6 +93,15 @@ export const properties = {
     isAdvanced: true,
     when: inBucket,
   },
+  /** So many GB wait on the disk of Node-RED at most, while the packages are away. */
+  spoolLimit: {
+    kind: "number",
+    of: "positive",
+    default: 64,
+    icon: "hdd-o",
+    note: "note.spoolLimit",
+    isAdvanced: true,
+  },
   /** Where the database is: in a file in Node-RED's user directory, or on a server that several Node-REDs share. */
   database: {
     kind: "choice",

@@ -41,6 +41,7 @@ export default function (RED: NodeAPI): void {
         databases,
         {
           timestampRoots: settings.roots,
+          spoolBytes: settings.spoolLimit * 1e9,
           heading: { name: settings.shop, address: settings.shopAddress, logo: settings.logo },
         },
       );

@@ -365,6 +365,7 @@ export const fields = [
   "shopAddress",
   "sideRounding",
   "silentAfter",
+  "spoolLimit",
   "symbologies",
   "tableFile",
   "tag",

@@ -88,7 +88,7 @@ interface ArchivesOptions {
   readonly disk?: ArchiveDisk;
   readonly openPackages?: typeof openPackages;
   readonly limits?: OpenJobLimits;
-  readonly spool?: SpoolLimits;
+  readonly spool?: Partial<SpoolLimits>;
   readonly settleMs?: number;
 }
 
@@ -162,7 +162,7 @@ export class Archives {
   }
 
   async #openArchive(store: Store): Promise<OpenedArchive> {
-    const { vault, location } = store;
+    const { vault, location, spoolBytes } = store;
     if ("problem" in vault) {
       throw vault.problem;
     }
@@ -174,7 +174,7 @@ export class Archives {
         return await Archive.open(packages, connection, {
           databaseName: databaseName(location),
           limits,
-          spool,
+          spool: { ...spoolLimits, ...spool, ...(spoolBytes !== undefined && { bytes: spoolBytes }) },
           settleMs,
         });
       } catch (error) {

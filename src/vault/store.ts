@@ -23,19 +23,26 @@ export class Store {
   readonly timestampRoots: string;
   /** Above the reports of exports. */
   readonly heading: ReportHeading;
+  /** How much may wait on this computer until the packages are where they belong; undefined: as much as usual. */
+  readonly spoolBytes: number | undefined;
   readonly #databases: OpensDatabases;
 
   constructor(
     location: DatabaseLocation,
     vault: StoreVault,
     databases: OpensDatabases,
-    { timestampRoots = "", heading = { name: "" } }: Partial<Pick<Store, "timestampRoots" | "heading">> = {},
+    {
+      timestampRoots = "",
+      heading = { name: "" },
+      spoolBytes,
+    }: Partial<Pick<Store, "timestampRoots" | "heading" | "spoolBytes">> = {},
   ) {
     this.location = location;
     this.databaseKey = databaseText(location);
     this.vault = vault;
     this.timestampRoots = timestampRoots;
     this.heading = heading;
+    this.spoolBytes = spoolBytes;
     this.#databases = databases;
   }
 

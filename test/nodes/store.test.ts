@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { tmpdir } from "node:os";
 import { isDimensionerError } from "../../src/errors/dimensioner-error.ts";
-import { filesOf, storeOf } from "../../src/runtime/store/store-choice.ts";
+import { type StoreNode, filesOf, storeOf } from "../../src/runtime/store/store-choice.ts";
 import { vaultName } from "../../src/vault/store.ts";
 import { TestFlow } from "../support/flow.ts";
 
@@ -47,5 +47,28 @@ describe("the folder of a store", () => {
       assert.match(await read(properties), /^The folder to save files in is missing/);
     }
     assert.match(await read({ folder: "x", folderType: "msg" }), /“msg” is not a valid choice/);
+  });
+});
+
+describe("the spool limit of a store", () => {
+  it("is in GB, 64 unless it is set, and has to be above 0", async () => {
+    const settings = [{}, { spoolLimit: "0.5" }, { spoolLimit: "${SPOOL}" }, { spoolLimit: 0 }];
+    const env = [{ name: "SPOOL", value: "500", type: "str" }];
+    const flow = await TestFlow.start([
+      { id: "tab-of-store", type: "tab", env },
+      ...settings.map((one, index) => {
+        return { id: `store-${index}`, z: "tab-of-store", type: "dimensioner-store", folder: "/s", ...one };
+      }),
+    ]);
+    try {
+      const bytes = settings.map((_, index) => {
+        const { access } = flow.node(`store-${index}`) as StoreNode;
+        return "problem" in access ? access.problem.message : access.store.spoolBytes;
+      });
+      assert.deepEqual(bytes.slice(0, 3), [64e9, 0.5e9, 500e9]);
+      assert.match(String(bytes[3]), /“spoolLimit” is not valid/);
+    } finally {
+      await flow.stop();
+    }
   });
 });
