@@ -21,7 +21,7 @@ const verbs: Readonly<Record<string, { readonly summary: string; readonly load: 
     load: async () => (await import("./prune.ts")).prune,
   },
   copy: {
-    summary: "copies packages to a bucket",
+    summary: "copies packages to a folder or a bucket",
     load: async () => (await import("./copy.ts")).copy,
   },
   rebuild: {
