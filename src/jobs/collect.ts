@@ -3,7 +3,7 @@
  * work folder of the job before the database notes it, so what the database names is there.
  */
 import { join } from "node:path";
-import { isTaken } from "../database/own-jobs.ts";
+import { isTaken, isUnknown } from "../database/own-jobs.ts";
 import {
   DimensionerError,
   type ErrorCode,
@@ -108,8 +108,27 @@ export interface CollectingJob {
   setBytes(doneBytes: number, totalBytes: number | null): void;
 }
 
-/** The errors of a device that does not have the requested medium. */
+/** The errors of a source that does not have the requested medium. */
 const absentCodes: ReadonlySet<ErrorCode> = new Set(["ERR_NOT_FOUND", "ERR_NO_VIDEO"]);
+
+/**
+ * After the failure of one medium. One that its source does not have or refuses, or that has an ID that nobody can ask for, counts as
+ * missing: what else there is is evidence all the same. Any other failure is thrown, and the next round comes to this medium after all
+ * others, which their source may not keep for long.
+ */
+function noteFailed({ seen }: CollectingJob, slot: string, error: unknown): void {
+  if (isDimensionerError(error)) {
+    if (error.code === "ERR_INPUT" || (error.code === "ERR_HTTP" && !isRetryableJob(error))) {
+      seen.refused = error;
+      return;
+    }
+    if (absentCodes.has(error.code)) {
+      return;
+    }
+  }
+  seen.failed = [...seen.failed.filter((one) => one !== slot), slot];
+  throw error;
+}
 
 interface DeviceItem {
   readonly slot: string;
@@ -122,13 +141,21 @@ export function isToCollect(running: CollectingJob): boolean {
   return dueOfDevice(running.seen).length > 0;
 }
 
-function dueOfDevice({ job, existing }: CollectedMedia): DeviceItem[] {
+function dueOfDevice(seen: CollectedMedia): DeviceItem[] {
+  const { job, existing } = seen;
   const archived = existing.flatMap(({ manifest }) => manifest.items);
-  return wantedOfDevice(job).filter(
+  const due = wantedOfDevice(job).filter(
     ({ slot, description }) =>
       !isStored(job, slot) &&
       !archived.some((item) => item.source === "device" && item.description === description),
   );
+  return failedLast(seen, due, ({ slot }) => slot);
+}
+
+function failedLast<T>({ failed }: CollectedMedia, due: T[], slotOf: (one: T) => string): T[] {
+  return failed.length === 0
+    ? due
+    : due.toSorted((one, other) => failed.indexOf(slotOf(one)) - failed.indexOf(slotOf(other)));
 }
 
 /**
@@ -169,10 +196,7 @@ export async function collectDevice(running: CollectingJob, source: DeviceSource
       await store.work.sync(job.id);
       failure = await noteOrReturn(running);
     } catch (error) {
-      const isGone = error instanceof DimensionerError && absentCodes.has(error.code);
-      if (!isGone) {
-        throw error;
-      }
+      noteFailed(running, slot, error);
     }
   }
   if (failure !== undefined) {
@@ -280,10 +304,11 @@ function dueOfCloud(seen: CollectedMedia): MediaItem[] {
   const archived = new Set(
     existing.flatMap(({ manifest }) => manifest.items.map(({ contentId }) => contentId)),
   );
-  return wantedOf(listed, askedOf(seen)).filter(
+  const due = wantedOf(listed, askedOf(seen)).filter(
     ({ contentId }) =>
       !isStored(job, cloudSlot(contentId)) && !archived.has(contentId) && !otherParcels.has(contentId),
   );
+  return failedLast(seen, due, ({ contentId }) => cloudSlot(contentId));
 }
 
 /** A medium of this size or more is noted in the database at once, because to download it again takes time. */
@@ -355,10 +380,7 @@ async function download(
   try {
     stored = await storeItem(store, job.id, start, facts, { surface, host, signal });
   } catch (error) {
-    // It is listed but cannot be downloaded, so it counts as missing.
-    if (!(error instanceof DimensionerError) || error.code !== "ERR_NOT_FOUND") {
-      throw error;
-    }
+    noteFailed(running, cloudSlot(contentId), error);
     return undefined;
   }
   if (otherParcelsVideo(askedOf(running.seen)) !== undefined && isVideo(stored)) {
@@ -721,4 +743,43 @@ async function isUnchanged(store: JobStore, jobId: string, item: StoredItem): Pr
 /** The path of a medium in the cloud (spec 4.1), for the manifest. */
 function mediaPath(transactionId: string, contentId: string): string {
   return `/api/transactionmedia/${encodeURIComponent(transactionId)}/${encodeURIComponent(contentId)}`;
+}
+
+/**
+ * Whether a failure can disappear without another message: a connection, a token or a disk may come back. Such a job
+ * stays open; any other failure ends it.
+ */
+export function isRetryableJob(error: unknown): boolean {
+  if (!isDimensionerError(error)) {
+    return false;
+  }
+  switch (error.code) {
+    case "ERR_UNREACHABLE":
+    case "ERR_TIMEOUT":
+    case "ERR_CONNECTION_LOST":
+    case "ERR_UNAUTHORIZED":
+    // The sign-in page of a network looks like an invalid response or a redirect.
+    case "ERR_BAD_RESPONSE":
+    // Somebody may select a video mode again, and the device has its video until the next start.
+    case "ERR_WRONG_MODE":
+    // A config node can be corrected, and its deploy aborts what was running.
+    case "ERR_CONFIG":
+      return true;
+    case "ERR_CANCELLED":
+      return !isTaken(error);
+    // Somebody can repair a damaged or newer database, like a disk, but not a damaged row or a lost one.
+    case "ERR_STORE":
+      return error.sentence !== "jobDamaged" && !isUnknown(error);
+    case "ERR_HTTP":
+      return error.details.retryable || isOnTheWay(error.details.statusCode);
+    case "ERR_FILE":
+      return error.sentence !== "fileExists" && error.sentence !== "fileOutside";
+    default:
+      return false;
+  }
+}
+
+/** The sign-in page of a network answers with a redirect or forbids, and a cache on the way with 304: both pass. */
+function isOnTheWay(statusCode = 0): boolean {
+  return statusCode === 403 || (statusCode >= 300 && statusCode < 400);
 }

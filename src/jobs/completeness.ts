@@ -39,6 +39,10 @@ export class CollectedMedia {
   otherParcels: ReadonlySet<string> = none;
   /** The cloud's error if it does not know the transaction (yet). */
   unknown: DimensionerError | undefined;
+  /** Why a medium counts as missing that its source has refused. */
+  refused: DimensionerError | undefined;
+  /** The slots of media whose download has failed, the last one last. */
+  failed: readonly string[] = noSlots;
   /** The first failure of a round, which does not prevent the other requests. */
   failure: { readonly error: unknown } | undefined;
 
@@ -53,6 +57,7 @@ export class CollectedMedia {
 }
 
 const none: ReadonlySet<string> = new Set();
+const noSlots: readonly string[] = [];
 
 type Packages = readonly FoundPackage[];
 

@@ -4,7 +4,6 @@ import { asksCloud } from "../vault/packages/intent.ts";
 import type { FoundPackage } from "../vault/vault.ts";
 import { DimensionerError, isDimensionerError, type ErrorCode } from "../errors/dimensioner-error.ts";
 import { phrase, type Problem } from "../errors/interpolation.ts";
-import { isTaken, isUnknown } from "../database/own-jobs.ts";
 import {
   checkItems,
   collectDevice,
@@ -15,6 +14,7 @@ import {
   findUnnoted,
   isOfPackages,
   isToCollect,
+  isRetryableJob,
   isToDownload,
   listMedia,
   noteStored,
@@ -548,6 +548,7 @@ export class RunningJob implements CollectingJob, Waiting {
     this.resetFailures();
     // An error takes more memory than the job itself, and the next round asks the cloud again.
     seen.unknown = undefined;
+    seen.refused = undefined;
     const { intent } = job;
     const { firstMs, longestMs } = node.poll;
     const onlyParts = !isWhole(job) && !asksCloud(intent) && intent.measuredBy === null;
@@ -598,20 +599,17 @@ export class RunningJob implements CollectingJob, Waiting {
       throw unknown;
     }
     const missing = unknown === undefined ? absent : [phrase("unknownTransaction"), ...absent];
+    const cause = unknown ?? seen.refused;
     const seconds = intent.waitMs / 1000;
     if (intent.sequence !== null) {
       // The media of the earlier parts are on no message any more.
       const path = asideOf(store, job);
-      throw new DimensionerError(
-        "partsIncomplete",
-        { ...diskFacts, cause: unknown },
-        { seconds, missing, path },
-      );
+      throw new DimensionerError("partsIncomplete", { ...diskFacts, cause }, { seconds, missing, path });
     }
     const facts = asksCloud(intent)
       ? { surface: node.cloud(job).peer.surface, operation: "archive" }
       : diskFacts;
-    throw new DimensionerError("mediaIncomplete", { ...facts, cause: unknown }, { seconds, missing });
+    throw new DimensionerError("mediaIncomplete", { ...facts, cause }, { seconds, missing });
   }
 
   /**
@@ -804,42 +802,3 @@ const notOfTheMedia: ReadonlySet<ErrorCode> = new Set([
   "ERR_NOT_FOUND",
   "ERR_CANCELLED",
 ]);
-
-/**
- * Whether a failure can disappear without another message: a connection, a token or a disk may come back. Such a job
- * stays open; any other failure ends it.
- */
-export function isRetryableJob(error: unknown): boolean {
-  if (!isDimensionerError(error)) {
-    return false;
-  }
-  switch (error.code) {
-    case "ERR_UNREACHABLE":
-    case "ERR_TIMEOUT":
-    case "ERR_CONNECTION_LOST":
-    case "ERR_UNAUTHORIZED":
-    // The sign-in page of a network looks like an invalid response or a redirect.
-    case "ERR_BAD_RESPONSE":
-    // Somebody may select a video mode again, and the device has its video until the next start.
-    case "ERR_WRONG_MODE":
-    // A config node can be corrected, and its deploy aborts what was running.
-    case "ERR_CONFIG":
-      return true;
-    case "ERR_CANCELLED":
-      return !isTaken(error);
-    // Somebody can repair a damaged or newer database, like a disk, but not a damaged row or a lost one.
-    case "ERR_STORE":
-      return error.sentence !== "jobDamaged" && !isUnknown(error);
-    case "ERR_HTTP":
-      return error.details.retryable || isOnTheWay(error.details.statusCode);
-    case "ERR_FILE":
-      return error.sentence !== "fileExists" && error.sentence !== "fileOutside";
-    default:
-      return false;
-  }
-}
-
-/** The sign-in page of a network answers with a redirect or forbids, and a cache on the way with 304: both pass. */
-function isOnTheWay(statusCode = 0): boolean {
-  return statusCode === 403 || (statusCode >= 300 && statusCode < 400);
-}

@@ -2,6 +2,7 @@ import { bmp, mp4s } from "../media/samples.ts";
 import assert from "node:assert/strict";
 import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { DimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { Inbox } from "../../src/database/inbox.ts";
 import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
 import { rejectsWith, withFolder } from "../media/support.ts";
@@ -318,6 +319,55 @@ describe("archive: jobs of the cloud", () => {
         await archive.runner.submit(cloud.intentFor("9", { waitMs: 600_000 }))
       ).end();
       assert.equal(manifest.complete, true);
+      await archive.close();
+    });
+  });
+
+  it("comes to all media, whatever one of them is refused with, or sends in place of itself", async () => {
+    await withFolder(async (root) => {
+      const archive = await openArchive(root, cloud.client);
+      const refusals = {
+        gone: { kind: "status", status: 410 },
+        forbidden: { kind: "status", status: 403 },
+        failing: { kind: "status", status: 500 },
+        document: { kind: "body", text: '{"errorCode":1203}', contentType: "image/jpeg" },
+        cut: { kind: "cut", atByte: 10 },
+        // Nobody can ask for such an ID.
+        odd: { kind: "json-patch", set: { "0.contentId": "a/b" } },
+      } as const;
+      const ends = Object.entries(refusals).map(async ([id, fault]) => {
+        const [first] = ["image/jpeg", "video/mp4"].map((contentType) =>
+          cloud.sim.cloud.addMedia(id, { contentType, generateBytes: 9_000 }),
+        );
+        const path = `^/api/transactionmedia/${id}${id === "odd" ? "" : `/${first?.contentId}`}$`;
+        cloud.sim.faults.add({ surface: "cloud", path, times: 0, fault });
+        const keep = { onIncomplete: "keep", waitMs: 500, giveUpMs: 2_000 } as const;
+        const { manifest } = await (await archive.runner.submit(cloud.intentFor(id, keep))).end();
+        assert.deepEqual([manifest.complete, manifest.missing], [false, ["ColorImageJpeg"]], id);
+        assert.deepEqual(
+          manifest.items.map(({ contentTypeFound }) => contentTypeFound),
+          ["video/mp4"],
+          id,
+        );
+      });
+      await Promise.all(ends);
+      await archive.close();
+    });
+  });
+
+  it("says why a medium is missing that the cloud refuses", async () => {
+    await withFolder(async (root) => {
+      const { contentId } = cloud.sim.cloud.addMedia("9", {
+        contentType: "image/jpeg",
+        generateBytes: 9_000,
+      });
+      const path = `/api/transactionmedia/9/${contentId}`;
+      cloud.sim.faults.add({ surface: "cloud", path, times: 0, fault: { kind: "status", status: 410 } });
+      const archive = await openArchive(root, cloud.client);
+      const submission = await archive.runner.submit(cloud.intentFor("9", { waitMs: 0 }));
+      const error = await submission.end().catch((thrown: unknown) => thrown);
+      assert.ok(error instanceof DimensionerError && error.code === "ERR_MEDIA_INCOMPLETE");
+      assert.match(String(error.cause), /410/);
       await archive.close();
     });
   });

@@ -273,6 +273,37 @@ describe("archive: one parcel, one package", () => {
     });
   });
 
+  describe("a device that fails at one picture", () => {
+    const facts = { surface: "newer-device", operation: "image" } as const;
+
+    it("gives the others meanwhile, before it deletes them", async () => {
+      const device = new ScriptedDevice("annotated", "color");
+      device.failure = new DimensionerError("responseBroken", facts);
+      device.failing = "annotated";
+      await archiving({ device }, async (opened) => {
+        const submission = await opened.runner.submit(localOf({ origin: null }));
+        await until(() => submission.running?.job.items.size === 1, "the other picture is stored");
+        device.failure = undefined;
+        assert.deepEqual(namesOf(await submission.end()), ["device annotated.jpg", "device color.jpg"]);
+        submission.messageSent();
+      });
+    });
+
+    it("has refused it: that picture counts as missing, and the package has the others", async () => {
+      const device = new ScriptedDevice("annotated", "color");
+      device.failure = new DimensionerError("http", { ...facts, statusCode: 400 });
+      device.failing = "annotated";
+      await archiving({ device }, async (opened) => {
+        const archived = await archive(opened, localOf({ origin: null, onIncomplete: "keep", waitMs: 60 }));
+        assert.deepEqual(namesOf(archived), ["device color.jpg"]);
+        assert.deepEqual(
+          [archived.complete, archived.manifest.missing],
+          [false, ["the device's annotated image"]],
+        );
+      });
+    });
+  });
+
   describe("a recording that a stop has ended", () => {
     const filmOf = (more: Partial<Intent> = {}): Intent => ({
       ...localOf({ raw: null, measurement: null, sought: null, ...recordingOf("own"), ...more }),

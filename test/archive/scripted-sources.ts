@@ -58,8 +58,9 @@ export class ScriptedDevice implements DeviceSource {
   onVideo: () => void = () => undefined;
   /** If there is one, the transfer of the video breaks; told when it begins again, from the first byte. */
   onVideoAgain: (() => void) | undefined;
-  /** What it fails with, while it does. */
+  /** What it fails with, while it does: at this picture, or at all. */
   failure: DimensionerError | undefined;
+  failing: string | undefined;
 
   constructor(...pictures: readonly string[]) {
     this.pictures = pictures;
@@ -94,7 +95,7 @@ export class ScriptedDevice implements DeviceSource {
   }
 
   async image(picture: string, imageIdentifier: string): Promise<Download> {
-    if (this.failure !== undefined) {
+    if (this.failure !== undefined && (this.failing ?? picture) === picture) {
       throw this.failure;
     }
     if (!this.pictures.includes(picture)) {
