@@ -27,7 +27,7 @@ import {
   mostMessages,
   NodeNames,
 } from "../../src/runtime/archive/messages.ts";
-import { ArchiveSession, setVerifyCommand } from "../../src/runtime/archive/session.ts";
+import { ArchiveSession } from "../../src/runtime/archive/session.ts";
 import { ArchiveStatus, HeldUpLog, HeldUpWarnings } from "../../src/runtime/archive/status.ts";
 import { cloudChoice, deployed } from "../../src/runtime/config/config-choice.ts";
 import { FlowsEvent, followFlows } from "../../src/runtime/config/flows-event.ts";
@@ -35,7 +35,7 @@ import { CloudDevices } from "../../src/runtime/config/instrument.ts";
 import { SettingsReader, absence } from "../../src/runtime/config/settings.ts";
 import type { Operation, Message } from "../../src/runtime/messages.ts";
 import { translateValue } from "../../src/runtime/status/node-status.ts";
-import { databaseFolder, filesOf, linkToPackage, storeOf } from "../../src/runtime/store/store-choice.ts";
+import { filesOf, linkToPackage, storeOf } from "../../src/runtime/store/store-choice.ts";
 import { vaultName } from "../../src/vault/store.ts";
 import { type ArchiveProperties, defaults, properties as table } from "./archive.shared.ts";
 
@@ -61,7 +61,6 @@ export default function (RED: NodeAPI): void {
   };
   const names = new NodeNames(RED);
   const devices = new CloudDevices(RED);
-  setVerifyCommand(process.env, databaseFolder(RED));
 
   function ArchiveNode(this: Node, definition: NodeDef & Partial<ArchiveProperties>): void {
     RED.nodes.createNode(this, definition);

@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { connected, type FlowNode } from "../support/examples.ts";
 import { runFlow } from "../support/run-flow.ts";
@@ -14,13 +11,13 @@ async function deployedNodes({ nodeRed }: OpenEditor): Promise<FlowNode[]> {
   return (await answer.json()) as FlowNode[];
 }
 
-/** What a new user enters is only a folder; the test has ports of its own besides. */
-async function deployWith(openEditor: OpenEditor, sim: Simulator, folder: string): Promise<FlowNode[]> {
+/** A new user enters nothing; the test has ports of its own. */
+async function deployWith(openEditor: OpenEditor, sim: Simulator): Promise<FlowNode[]> {
   const { newer, earlier, cloud } = sim;
   const origins = { newer: newer.origin, earlier: earlier.origin, cloud: cloud.origin };
   const nodes = connected(await deployedNodes(openEditor), origins).map((node) => {
     const { credentials: _, ...saved } = node;
-    return saved.type === "dimensioner-store" ? { ...saved, folder, folderType: "str" } : quick(saved);
+    return quick(saved);
   });
   await openEditor.nodeRed.deploy(nodes);
   return nodes;
@@ -40,10 +37,9 @@ describe("example 02, as somebody tries it for the first time", () => {
       const started = nodeRed.nextLine(/Started (?:modified )?(?:flows|nodes)/);
       await page.locator("#red-ui-header-button-deploy").click();
       await started;
-      const folder = await mkdtemp(join(tmpdir(), "new-user-"));
       const sim = await startSimulator({ encodingMs: 300, mediaDelayMs: 200 });
       try {
-        const nodes = await deployWith(openEditor, sim, folder);
+        const nodes = await deployWith(openEditor, sim);
         const press = (button: string, until: string) =>
           runFlow({ url: nodeRed.url, nodes, press: button, until: [until], timeoutMs: 120_000 });
         await press("Scan: packing begins", "Recording");
@@ -51,7 +47,6 @@ describe("example 02, as somebody tries it for the first time", () => {
         await expectWholePackage(said.get("Archived") ?? "");
       } finally {
         await sim.close();
-        await rm(folder, { recursive: true, force: true, maxRetries: 3 });
       }
     }));
 });

@@ -30,8 +30,6 @@ const unusedNodes = [
 const ownEnvironment = {
   LC_ALL: "C.UTF-8",
   NODE_OPTIONS: "",
-  // An archive node sets it, also one that an earlier test has run in this process.
-  DIMENSIONER_VERIFY: undefined,
 };
 
 /** How long Node-RED may take to start, to deploy or to say what a test waits for. */

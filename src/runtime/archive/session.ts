@@ -10,7 +10,6 @@ import type { OpenJob } from "../../jobs/job-rows.ts";
 import { settledWithin } from "../../time/after-limit.ts";
 import type { Store } from "../../vault/store.ts";
 import { leaseSeconds } from "../../database/worker-lease.ts";
-import { packageModule } from "../../package/package-files.ts";
 
 interface Session {
   readonly use: ArchiveUse;
@@ -253,15 +252,4 @@ export class ArchiveSession {
       }
     }
   }
-}
-
-/**
- * Sets the environment variable DIMENSIONER_VERIFY to the command `dimensioner verify` of this installation with the
- * databases of its stores, so that an exec node can run it with a folder of packages. What the administrator has set is left as
- * it is.
- */
-export function setVerifyCommand(environment: NodeJS.ProcessEnv, databaseFolder: string): void {
-  const script = packageModule("src/cli/dimensioner");
-  environment["DIMENSIONER_VERIFY"] ??=
-    `"${process.execPath}" "${script}" verify --database "${databaseFolder}"`;
 }
