@@ -105,6 +105,8 @@ async function modules(): Promise<void> {
     ],
     outdir: "dist",
     chunkNames: "shared/[hash]",
+    // Lines and names stay, so that a stack trace can be read.
+    minifySyntax: true,
   });
   for (const { file, name } of nodes) {
     writeFileSync(file, `export { ${asName(name)} as default } from "../nodes.js";\n`);
