@@ -16,7 +16,7 @@ const withoutMutation: Readonly<Record<string, string>> = {
   "P4 test/archive/kill.slow.test.ts": needsBuild,
   "P7 test/leaks/leaks.slow.test.ts": isSlow,
   "P11 test/archive/kill.slow.test.ts": needsBuild,
-  "P13 test/nodes/transaction-in-store.process.test.ts": needsBuild,
+  "P13 test/nodes/transaction-in-store.process.slow.test.ts": needsBuild,
   "P22 test/evidence/page.browser.test.ts": needsBuild,
   "P23 test/nodes/archive-restart.slow.test.ts": needsBuild,
 };
