@@ -112,7 +112,7 @@ export function workFolderOf(RED: NodeAPI, id: string): string {
 }
 
 /** The folder of the embedded databases of all stores. */
-export function databaseFolder(RED: NodeAPI): string {
+function databaseFolder(RED: NodeAPI): string {
   return join(RED.settings.userDir ?? process.cwd(), "dimensioner");
 }
 
