@@ -53,8 +53,7 @@ async function archive(row: Row, opened: Opened): Promise<void> {
   await peer.arm();
   const submission = await runner.submit(intentOf(transaction, { origin: client.peer.origin }));
   if (ending.code !== undefined && ending.archive !== "goes on") {
-    const code = ending.archive === "ends" ? ending.code : "ERR_MEDIA_INCOMPLETE";
-    await failsWith(submission.end(), { code });
+    await failsWith(submission.end(), { code: "ERR_MEDIA_INCOMPLETE" });
     submission.messageSent();
     assert.equal((await readPackages(folder)).size, 0);
     return;

@@ -115,11 +115,12 @@ function archiveOf({ rows }: Family): string {
     const ending = media === undefined ? undefined : endingOf(row, media);
     return ending?.code === undefined ? [] : [{ name, archive: ending.archive }];
   });
-  const ended = met.filter(({ archive }) => archive !== "goes on").map(({ name }) => name);
+  const missing = met.filter(({ archive }) => archive !== "goes on").map(({ name }) => name);
   if (met.length === 0) {
     return "";
   }
-  const except = ended.length === 0 ? "" : ` It ends at: ${joinStatuses(ended).join(", ")}.`;
+  const except =
+    missing.length === 0 ? "" : ` The medium counts as missing at: ${joinStatuses(missing).join(", ")}.`;
   return `\n\nAn archive job stays open during these faults of a download and continues by itself afterwards.${except}`;
 }
 

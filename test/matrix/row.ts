@@ -14,10 +14,10 @@ export interface Ending {
   /** How often the device acts; as the row says if it is left out. */
   readonly acts?: number;
   /**
-   * What happens to an archive job if a download of it meets the fault: it goes on by itself (the usual case), ends
-   * with the code, or ends because the medium is missing.
+   * What happens to an archive job if a download of it meets the fault: it goes on by itself (the usual case), or the medium counts as
+   * missing.
    */
-  readonly archive?: "goes on" | "ends" | "is incomplete";
+  readonly archive?: "goes on" | "is incomplete";
 }
 
 /**
@@ -107,7 +107,7 @@ interface Plain {
   readonly fewest: number;
   readonly most: number;
   readonly acts: number;
-  readonly archive: "goes on" | "ends" | "is incomplete";
+  readonly archive: "goes on" | "is incomplete";
 }
 
 export type PlainEnding = Required<Plain>;

@@ -127,6 +127,6 @@ export const downloads: Rows = {
   "nothing after half of the body": silent({ bytes: 5_000, end: "hold" }),
   "status 416 to a request for the whole": row([{ status: 416, body: "" }], {
     ...failsAtOnce("ERR_HTTP", 416),
-    archive: "ends",
+    archive: "is incomplete",
   }),
 };

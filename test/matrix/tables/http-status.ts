@@ -16,7 +16,7 @@ const refusedByAll = (code: number): Row =>
     measure: refused("ERR_HTTP", code),
     video: refused("ERR_HTTP", code),
     read: failsAtOnce("ERR_HTTP", code),
-    download: { ...failsAtOnce("ERR_HTTP", code), archive: "ends" },
+    download: { ...failsAtOnce("ERR_HTTP", code), archive: "is incomplete" },
   });
 
 /** The peer may have acted before it said so. */
