@@ -130,11 +130,7 @@ describe(`the dialog of a store, in Node-RED ${nodeRedMajor}`, () => {
         await Promise.all(rows.map((row) => row.isVisible())),
         rows.map(() => false),
       );
-      // Its rows are about PostgreSQL and buckets.
-      const advanced = page.locator(".dimensioner-advanced");
-      assert.equal(await advanced.isVisible(), false);
       await fill(page, "database", { choose: "postgres" }, config);
-      await advanced.waitFor({ state: "visible" });
       await Promise.all(rows.map((row) => row.waitFor({ state: "visible" })));
       assert.match(await problemOf(page, "host", config), /^Enter the host/);
       assert.match(await problemOf(page, "databaseName", config), /^Enter the name of the database/);
