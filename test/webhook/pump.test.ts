@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { setImmediate as turn } from "node:timers/promises";
+import { setImmediate as turn, setTimeout as delay } from "node:timers/promises";
 import type { Database } from "../../src/database/database.ts";
 import { RecordArrivals } from "../../src/database/inbox.ts";
 import { decodeTransactionRecord } from "../../src/model/transaction-record.ts";
@@ -125,6 +125,22 @@ describe("the pump of a webhook without a store", () => {
     }
     assert.ok(mostInTurn >= 1 && mostInTurn <= 8, `${mostInTurn} in one turn`);
     pump.resume(nowhere);
+    await untilEmpty(pump);
+  });
+
+  it("keeps up with a burst whose requests alone take long, as on a slow computer", async () => {
+    const pump = new RecordPump();
+    pump.resume(nowhere);
+    let most = 0;
+    for (let from = 1; from < 1_000; from += 10) {
+      // It is due when the next turn begins, before its immediates, as requests are.
+      const nextTurn = delay(1);
+      spin(10);
+      fill(pump, from, 10);
+      most = Math.max(most, pump.waiting);
+      await nextTurn;
+    }
+    assert.ok(most < 200, `${most} wait`);
     await untilEmpty(pump);
   });
 
