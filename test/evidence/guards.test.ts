@@ -244,9 +244,16 @@ describe("the guards of the evidence page", () => {
 
   it("ask requests to come again while the node is replaced", () =>
     serve(async (served) => {
-      served.page.close();
-      const response = await served.ask("api/me");
-      assert.deepEqual([response.status, response.headers.get("retry-after")], [503, "2"]);
+      const held = served.hold("find");
+      const login = await logIn(served, "Anna");
+      const begun = served.ask("api/packages", { headers: { cookie: cookieOf(login) } });
+      await held.arrived;
+      await served.close();
+      held.release();
+      for (const response of [await begun, await served.ask("api/me")]) {
+        assert.deepEqual([response.status, response.headers.get("retry-after")], [503, "2"]);
+      }
+      assert.deepEqual(served.problems, []);
     }));
 
   it("answer a wrong password and a wrong name alike, and neither after five tries", () =>

@@ -22,9 +22,10 @@ export interface Held {
 export interface Served {
   /** The address of the page, with a slash at its end. */
   readonly url: string;
-  readonly page: EvidencePage;
   /** What the log would say. */
   readonly problems: readonly unknown[];
+  /** Ends the page as a node that is closed does. */
+  close(): Promise<void>;
   /** Holds all requests that open the store for this operation, or its database alone: "database". */
   hold(operation: string): Held;
   /** Sends a request as the page in a browser does. */
@@ -109,10 +110,14 @@ export async function withPageOf(
   const origin = `http://127.0.0.1:${port}`;
   const url = `${origin}/evidence/`;
   const ask = (path: string, init?: RequestInit): Promise<Response> => fetch(new URL(path, url), init);
+  const close = async (): Promise<void> => {
+    page.close();
+    await handle.close();
+  };
   try {
     await body({
       url,
-      page,
+      close,
       problems,
       hold,
       ask,
@@ -124,10 +129,9 @@ export async function withPageOf(
         }),
     });
   } finally {
-    page.close();
     server.closeAllConnections();
     server.close();
-    await handle.close();
+    await close();
   }
 }
 

@@ -98,11 +98,12 @@ export class EvidencePage {
     const signal = AbortSignal.any([left.signal, this.#closing.signal]);
     try {
       if (this.#closing.signal.aborted) {
-        throw new Refusal(503, "busy", { "retry-after": "2" });
+        throw replaced();
       }
       await this.#answer({ request, response, signal, ...readPath(request, base) });
     } catch (error) {
-      this.#refuse(response, error);
+      // Whatever a close has cut is asked for again from the node that comes next.
+      this.#refuse(response, this.#closing.signal.aborted ? replaced() : error);
     }
   }
 
@@ -284,6 +285,10 @@ export class EvidencePage {
       this.#refuse(response, new Refusal(503, "unavailable"));
     }
   }
+}
+
+function replaced(): Refusal {
+  return new Refusal(503, "busy", { "retry-after": "2" });
 }
 
 function demandKnown(found: Recognized, { by }: AccessRules): Person {

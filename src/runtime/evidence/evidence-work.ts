@@ -314,8 +314,10 @@ export class StoreHandle {
     this.#store = store;
   }
 
-  /** Rejects with ERR_STORE or ERR_CONFIG; the next call tries it again. */
+  /** Rejects with ERR_STORE or ERR_CONFIG; the next call tries it again. After `close`, it rejects with ERR_CANCELLED. */
   async open(): Promise<StoreConnection> {
+    // A request that has begun before the close would open the store for nobody, who closes it.
+    this.#closing.signal.throwIfAborted();
     const opening = (this.#connection ??= this.#store().connect());
     try {
       return await opening;
@@ -324,10 +326,6 @@ export class StoreHandle {
         this.#connection = undefined;
       }
       throw error;
-    } finally {
-      if (this.#closing.signal.aborted) {
-        void this.close();
-      }
     }
   }
 
@@ -360,6 +358,7 @@ export class StoreHandle {
 
   async #openBucket(location: BucketLocation): Promise<Vault> {
     const { signal } = this.#closing;
+    signal.throwIfAborted();
     const opening = (this.#bucket ??= openVault(location, { signal }));
     try {
       return await opening;
@@ -368,10 +367,6 @@ export class StoreHandle {
         this.#bucket = undefined;
       }
       throw error;
-    } finally {
-      if (signal.aborted) {
-        void this.close();
-      }
     }
   }
 }
