@@ -11,7 +11,7 @@ import { type ArchiveDisk, asFileError, diskFacts } from "../vault/archive-disk.
 import { archivedEntry } from "../vault/log/events.ts";
 import { isLogged } from "../vault/log/log-state.ts";
 import { type OpenedLog, publishArchived, publishLog, readyLog } from "../vault/log/open-log.ts";
-import type { PlacedPackage, StoredItem } from "../vault/packages/intent.ts";
+import { type PlacedPackage, type StoredItem, itemSources } from "../vault/packages/intent.ts";
 import type { LeftOut, Manifest } from "../vault/packages/manifest.ts";
 import type { IndexedPackage, PackageIndex } from "../vault/packages/package-index.ts";
 import {
@@ -272,9 +272,10 @@ export class Sealing {
         throw new DimensionerError("jobDamaged", diskFacts, { value: job.id });
       }
       const { id, acceptedAt, intent, transactionId } = job;
-      const { items, supplements } = addition;
+      const { supplements } = addition;
+      const items = shareFiles(addition.items);
       const texts = addition.hasAnswer ? stored : { ...stored, measurement: null, raw: null };
-      const names = items.map(({ path }) => path);
+      const names = [...new Set(items.map(({ path }) => path))];
       let from = atOnce ? await work.sealAll(id, names) : undefined;
       if (from === undefined) {
         if (atOnce) {
@@ -311,7 +312,10 @@ export class Sealing {
           job: id,
           folder: from,
           parts: intent.folder,
-          files: [...items.map(sealedItem), ...written.map(withType)],
+          files: [
+            ...new Map(items.map((item) => [item.path, sealedItem(item)])).values(),
+            ...written.map(withType),
+          ],
           manifest: withType(file),
           retainUntil,
         },
@@ -612,6 +616,27 @@ function withType(file: WrittenFile): SealedFile {
 
 function sealedItem({ path, bytes, sha256, contentTypeFound, contentTypeAnnounced }: StoredItem): SealedFile {
   return { path, bytes, sha256, contentType: contentTypeFound ?? contentTypeAnnounced ?? undefined };
+}
+
+/**
+ * Gives media of the same content one file, if they are from different sources: of one measurement, the device and the cloud may give the same
+ * picture. Files that are not needed stay in the work folder, and are removed with it.
+ */
+function shareFiles(items: readonly StoredItem[]): readonly StoredItem[] {
+  const files = new Map<string, string[]>();
+  const counts = new Map<string, number>();
+  const shared = new Map<StoredItem, StoredItem>();
+  // The names that a message has given come first.
+  for (const item of itemSources.flatMap((one) => items.filter(({ source }) => source === one))) {
+    const { source, sha256, path } = item;
+    // The second one of a source with this content is not the same medium as its first.
+    const count = counts.get(`${source} ${sha256}`) ?? 0;
+    counts.set(`${source} ${sha256}`, count + 1);
+    const alike = files.get(sha256) ?? [];
+    files.set(sha256, alike);
+    shared.set(item, { ...item, path: (alike[count] ??= path) });
+  }
+  return items.map((item) => shared.get(item) ?? item);
 }
 
 /** Whether a file in the work folder is a medium of the job. */

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readdir } from "node:fs/promises";
 import { Archives } from "../../src/jobs/archive.ts";
 import type { Archived } from "../../src/jobs/seal.ts";
 import type { Intent } from "../../src/vault/packages/intent.ts";
@@ -6,6 +7,7 @@ import { DimensionerError } from "../../src/errors/dimensioner-error.ts";
 import { Inbox } from "../../src/database/inbox.ts";
 import { rejectsWith, withFolder } from "../media/support.ts";
 import { measured, received } from "./find/support.ts";
+import { verify } from "./packages.ts";
 import { storeIn } from "./store.ts";
 import { intentOf, openArchive, pictureOf, readPackages, sha256Of, until, type Opened } from "./support.ts";
 import { ScriptedCloud, ScriptedDevice, videoOf } from "./scripted-sources.ts";
@@ -209,6 +211,33 @@ describe("archive: one parcel, one package", () => {
         const ofRecord = intentOf("905865", { measurement: '{"source":"webhook"}\n' });
         assert.equal((await archive(opened, ofRecord)).wasThere, true, "the webhook's record of it");
         assert.equal(cloud.asked.length, 2, "nothing was fetched twice");
+      });
+    });
+
+    it("has one file of what the device and the cloud give alike, and both sources in its manifest", async () => {
+      const device = new ScriptedDevice("annotated", "color");
+      const same = { ...image, bytes: pictureOf("color of i-1") };
+      const cloud = new ScriptedCloud(same, { ...same, id: "Another" }, video);
+      await archiving({ device, cloud }, async (opened, root) => {
+        const intent = { ...localOf({ origin: "https://cloud.example" }), transactionId: "905865" };
+        const archived = await archive(opened, intent);
+        assert.deepEqual(namesOf(archived), [
+          "cloud Another.jpg",
+          "cloud ColorVideoMp4.mp4",
+          "cloud color.jpg",
+          "device annotated.jpg",
+          "device color.jpg",
+        ]);
+        assert.equal(archived.complete, true);
+        const names = await readdir(archived.folder);
+        assert.deepEqual(names.filter((name) => name.endsWith(".jpg")).sort(), [
+          "Another.jpg",
+          "annotated.jpg",
+          "color.jpg",
+        ]);
+        assert.equal((await archive(opened, intent)).wasThere, true);
+        const { said, report } = await verify(root);
+        assert.deepEqual([said, report.files], [[], names.length - 1]);
       });
     });
 

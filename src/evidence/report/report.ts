@@ -569,7 +569,7 @@ async function* mediaSection(
   yield '<div class="media">';
   for (const [index, item] of shown.entries()) {
     const caption = captions[index] ?? item.path;
-    const paths = (contents[index] ?? []).map(({ path }) => path).join(", ");
+    const paths = [...new Set((contents[index] ?? []).map(({ path }) => path))].join(", ");
     yield "<figure>";
     yield* medium({ item, caption, file: files.find(({ path }) => path === item.path) }, texts, {
       base,

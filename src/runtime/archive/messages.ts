@@ -188,7 +188,11 @@ function describePackage(
     transactionReference: references.transactionReference,
     measurement: manifest.measured ?? null,
     files,
-    bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
+    // A file may be that of two sources.
+    bytes: [...new Map(files.map(({ path, bytes }) => [path, bytes])).values()].reduce(
+      (sum, bytes) => sum + bytes,
+      0,
+    ),
     complete,
     alreadyArchived: wasThere,
     supplements: supplements === null ? null : addressOf(supplements.path),

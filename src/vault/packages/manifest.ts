@@ -43,6 +43,10 @@ const file = v.object({ path: fileName, bytes, sha256 });
 
 const item = v.object({
   ...file.entries,
+  path: described(
+    "A name in the package's folder. Media from several sources have the same file if their content is the same.",
+    fileName,
+  ),
   source: described(
     "Where it came from; not in packages of version 0.1.",
     v.optional(v.picklist(itemSources)),
@@ -272,13 +276,15 @@ export function shownReferences({ references, tag }: Manifest): Manifest["refere
   return tag === undefined ? references : { ...references, [tag]: null };
 }
 
-/** All files that a manifest names. */
+/** All files that a manifest names, each once: media from several sources share one if their content is the same. */
 export function filesOf({
   items,
   measurement,
   raw,
 }: Manifest): { path: string; bytes: number; sha256: string }[] {
-  return [...items, measurement, raw].filter((one) => one !== null);
+  const files = [...items, measurement, raw].filter((one) => one !== null);
+  // Only what is said of a file twice and alike is left out: anything else is for the reader to find.
+  return [...new Map(files.map((one) => [`${one.sha256} ${one.bytes} ${one.path}`, one])).values()];
 }
 
 /** The path of something in a folder; in a bucket, whose folders begin with `s3://`, its address. */

@@ -234,13 +234,15 @@ function Files({ one, shared }: PartProps): VNode {
             </tr>
           </thead>
           <tbody>
-            {one.files.map(({ name, bytes, sha256 }) => (
-              <tr key={name}>
-                <td>{visibleText(name)}</td>
-                <td>{words.bytes(bytes)}</td>
-                <td class="hash">{sha256}</td>
-              </tr>
-            ))}
+            {[...new Map(one.files.map((file) => [file.name, file])).values()].map(
+              ({ name, bytes, sha256 }) => (
+                <tr key={name}>
+                  <td>{visibleText(name)}</td>
+                  <td>{words.bytes(bytes)}</td>
+                  <td class="hash">{sha256}</td>
+                </tr>
+              ),
+            )}
           </tbody>
         </table>
       </div>
