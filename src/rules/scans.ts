@@ -5,8 +5,9 @@ export const codeKinds = ["gs1", "digitalLink", "ean", "other"] as const;
 
 export type CodeKind = (typeof codeKinds)[number];
 
-/** What scanners send if they could not read anything, an empty scan, and codes that name only a place. */
-export const usualNoReads = "NoRead, NR, NOREAD, ERROR, ?, (), (41), (254), (420), (421), (2L)";
+/** What scanners send if they could not read anything, an empty scan, and codes that name only a place or set a scanner. */
+export const usualNoReads =
+  "NoRead, NR, NOREAD, ERROR, Not Read, Bad Read, No Code, No Barcode, No Data, ?, 0, (), (41), (254), (420), (421), (2L), (setup)";
 
 /** Reads a comma-separated list of kinds, or returns what is wrong with it. */
 export function readCodeKinds(

@@ -94,6 +94,25 @@ describe("dimensioner-scan", () => {
       "No Read d_1, E_2",
       "NOREAD NOREAD\r",
       "error 01",
+      // With brackets, several times, as several readers send it, and with the reader and the time in front.
+      "<NR>",
+      "NR;NR",
+      "NR|NR|NR|NR",
+      "NOREADNOREAD",
+      "ＮｏＲｅａｄ",
+      "? ; ?",
+      "****",
+      "00000000",
+      "10:57:35 NOREAD",
+      "2026-11-29 10:57:35;NR",
+      "SCANNER1: NoRead",
+      '{"code":"NoRead"}',
+      "BARCODE NOT READ",
+      "no code!",
+      // The codes by which scanners of Newland and Cognex are set, printed in their manuals.
+      "@SETUPE1",
+      "]C0@UPAAD50",
+      "||>SET OUTPUT.ACTION 3 1",
       "",
       "\r\n",
       "\x02\x03",
@@ -120,6 +139,7 @@ describe("dimensioner-scan", () => {
       "\x1d42030301",
       "42030301",
       "420 30301",
+      "420 30301-1234",
       "(420) 30301",
       "]C1421840A1A1A1",
       "]C14144012345000009",
@@ -141,18 +161,27 @@ describe("dimensioner-scan", () => {
       ["2LDE53113", "2LDE53113"],
       ["NR 4711", "NR 4711"],
       ["ERRORS-4711", "ERRORS-4711"],
+      ["NR0001", "NR0001"],
+      ["TERROR-1", "TERROR-1"],
+      ["0010", "0010"],
+      ["10:57:35", "10:57:35"],
+      ["@company", "@company"],
+      ["https://example.com/error/1", "https://example.com/error/1"],
+      [`https://example.com/00/${sscc}?state=NoRead`, sscc],
     ]) {
       assert.deepEqual((await scan(parcel)).references, [reference], parcel);
     }
   });
 
   it("takes what the dialog says for no parcel, and nothing else", async () => {
-    await start({ noReads: "BAD, (400)", dedupe: 0 });
+    await start({ noReads: "BAD, 10:30, (400)", dedupe: 0 });
     assert.deepEqual((await scan("bad\r")).references, ["NO_READ"]);
     assert.deepEqual((await scan("]C1400A")).references, ["NO_READ"]);
     assert.deepEqual((await scan("NoRead")).references, ["NoRead"]);
     assert.deepEqual((await scan("42030301")).references, ["42030301"]);
-    assert.deepEqual((await scan("2LUS12345+45001001")).references, ["2LUS12345+45001001"]);
+    for (const text of ["2LUS12345+45001001", "@SETUPE1", "****", "00000000", "10:30"]) {
+      assert.deepEqual((await scan(text)).references, [text]);
+    }
     assert.equal((await scan("")).error?.code, "ERR_INPUT");
     await flow.stop();
     await start({ noReads: "", dedupe: 0 });
