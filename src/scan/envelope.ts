@@ -2,7 +2,7 @@ import type { LabelWeight, ScanCarrier, ScanElement, ScanSeparator } from "../mo
 import { type TrackingNumbers, findCarriers } from "./carriers/candidates.ts";
 import { isOfAddressee, readElementString, separator, writeElementString } from "./gs1/element-string.ts";
 import { dayOfScan } from "./gs1/table.ts";
-import { anySeparator, doubtfulReplacements, replaceSeparators } from "./separators.ts";
+import { anyOf, anySeparator, doubtfulReplacements, inBrackets, replaceSeparators } from "./separators.ts";
 
 /** What the envelope of a 2D label has in it (ISO/IEC 15434). */
 export interface Envelope {
@@ -25,8 +25,11 @@ export const endOfTransmission = "\x04";
  * The other control characters of an envelope, and what scanners send in their place; as for the group separator. ▲ and ♦ are what
  * Windows types for Alt+030 and Alt+004.
  */
-const recordSeparators = /<RS>|\{RS\}|\[RS\]|<0x1E>|\{0x1E\}|\\x1E|\\u001E|\^\^|␞|▲|Alt\+030/gi;
-const end = "(?:<EOT>|\\{EOT\\}|\\[EOT\\]|<0x04>|\\{0x04\\}|\\\\x04|\\\\u0004|\\^D|␄|♦|Alt\\+004)";
+const recordSeparators = new RegExp(
+  anyOf([...inBrackets(["RS", "0x1E", "1E", "030", "30"]), "\\x1E", "\\u001E", "^^", "␞", "▲", "Alt+030"]),
+  "gi",
+);
+const end = `(?:${anyOf([...inBrackets(["EOT", "0x04", "04", "004", "4"]), "\\x04", "\\u0004", "^D", "␄", "♦", "Alt+004"])})`;
 const ends = new RegExp(`${end}$`, "i");
 
 /** Most labels have none of these characters behind their beginning, and need not be searched for each replacement. */

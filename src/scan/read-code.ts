@@ -26,7 +26,7 @@ import {
   recordSeparator,
 } from "./envelope.ts";
 import { explainByLayout } from "./keyboard-layouts.ts";
-import { doubtful, doubtfulReplacements, replaceSeparators } from "./separators.ts";
+import { doubtful, possibleReplacements, replaceSeparators } from "./separators.ts";
 
 export interface ReadingOptions {
   /** A text that the scanner sends in place of the group separator, in addition to the usual ones. */
@@ -511,7 +511,7 @@ function readDivided(code: string, own: string, today: Date): Content {
   if (text.includes(separator) || isRight(elements) || !doubtful.test(text)) {
     return { kind: "gs1", text, elements, separator: known };
   }
-  const readings = doubtfulReplacements(text).flatMap((found): Content[] => {
+  const readings = possibleReplacements(text).flatMap((found): Content[] => {
     const divided = text.replaceAll(found, separator);
     const read = readElementString(divided, today);
     return read.length > 0 && isRight(read)

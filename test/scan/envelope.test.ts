@@ -219,6 +219,8 @@ describe("a carrier's 2D label (ISO/IEC 15434)", () => {
       headless.slice(`01${gs}96`.length).replace(`${rs}${eot}`, ""),
       upsLabel.replace(eot, ""),
       upsLabel.replaceAll(gs, "<GS>").replaceAll(rs, "<RS>").replace(eot, "<EOT>"),
+      upsLabel.replaceAll(gs, "<29>").replaceAll(rs, "<30>").replace(eot, "<4>"),
+      upsLabel.replaceAll(gs, "[1D]").replaceAll(rs, "[1E]").replace(eot, "[04]"),
       upsLabel.replaceAll(gs, "{GS}").replaceAll(rs, "{RS}").replace(eot, "{EOT}"),
       upsLabel.replaceAll(gs, "^]").replaceAll(rs, "^^").replace(eot, "^D"),
       upsLabel.replaceAll(gs, "\\x1d").replaceAll(rs, "\\x1e").replace(eot, "\\x04"),

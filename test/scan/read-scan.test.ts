@@ -72,7 +72,11 @@ describe("readScan", () => {
   });
 
   it("finds out what stands in place of the separator, and says so", () => {
-    for (const found of ["|", "~", "#", "\\F", "↔", "Alt+029", "<GS>", "{GS}", "^]", "\\x1d", "\\u001d"]) {
+    // Names and numbers of the character in brackets, in texts of programs, and as those that draw codes want it.
+    const shown = ["<1D>", "[1d]", "{29}", "<029>", "(GS)", "{F1}", "\\u{1D}", "Alt+29", "Ctrl+]"];
+    const written = ["\\029", "\\29", "\\1d", "~d029", "~1", "\x1e", "\x1f", "\x9d"];
+    const usual = ["|", "~", "#", "\\F", "↔", "Alt+029", "<GS>", "{GS}", "^]", "\\x1d", "\\u001d"];
+    for (const found of [...usual, ...shown, ...written]) {
       for (const front of ["]C1", "]d2", ""]) {
         const { scan } = read(`${front}011231231231233310ABC${found}21XYZ${found}3712`);
         assert.deepEqual([scan.lot, scan.serial, scan.separator], ["ABC", "XYZ", { found, as: gs }], found);
@@ -80,6 +84,8 @@ describe("readScan", () => {
       }
     }
     assert.equal(read(`]C110ABC${gs}21XYZ`).scan.separator, null);
+    // Not ~1, although that is in it.
+    assert.deepEqual(read("]C1011231231231233321XYZ~10ABC").scan.separator, { found: "~", as: gs });
   });
 
   it("finds it out without an AIM identifier too, where a check digit of a key or a carrier is right", () => {
