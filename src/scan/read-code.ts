@@ -110,7 +110,9 @@ function readTyped(
     scan: {
       raw: read === whole ? raw : raw.replace(code, () => text),
       text,
-      number: numberOf(summary.sscc, number) ?? (kind === "other" && !isUnreadable ? printable(text) : null),
+      number:
+        numberOf(summary.sscc ?? ssccAlone(text), number) ??
+        (kind === "other" && !isUnreadable ? printable(text) : null),
       symbology: symbology ?? aim?.symbology ?? null,
       aim: aim?.identifier ?? null,
       elements: [...elements],
@@ -190,11 +192,17 @@ function numberOf(sscc: string | null, number: string | null): string | null {
   return sscc === null ? number : sscc.startsWith("34043") ? `00${sscc}` : sscc;
 }
 
-const controlCharacter = /\p{Cc}/u;
+/** An SSCC with its application identifier in a symbol that is not of GS1; null for another text. */
+function ssccAlone(text: string): string | null {
+  const digits = text.startsWith("00") ? text.replaceAll(" ", "") : "";
+  return /^\d{20}$/.test(digits) && hasGs1CheckDigit(digits) ? digits.slice(2) : null;
+}
 
-/** Removes control characters, which no person or other system takes as a part of a reference; null if nothing is left. */
+const controlCharacter = /[\p{Cc}\p{Cf}]/u;
+
+/** Removes control characters, and those of no width, which no person or other system takes as a part of a reference; null if nothing is left. */
 export function printable(text: string): string | null {
-  const shown = controlCharacter.test(text) ? text.replaceAll(/\p{Cc}/gu, "") : text;
+  const shown = controlCharacter.test(text) ? text.replaceAll(/[\p{Cc}\p{Cf}]/gu, "") : text;
   return shown.trim() || null;
 }
 
@@ -223,7 +231,8 @@ function withoutEnds(body: string): string {
 function readContent(code: string, aim: Aim | undefined, own: string, today: Date): Content {
   switch (aim?.content) {
     case "gs1":
-      return readDivided(code, own, today);
+      // A link, or what people read, in a symbol that says GS1 of it; no application identifier begins with these characters.
+      return (/^[(h]/i.test(code) ? readAny(code, today) : undefined) ?? readDivided(code, own, today);
     case "ean":
     case "ean8":
       return readArticle(code, aim.content === "ean8", own, today);
@@ -468,15 +477,25 @@ const gs1: Readonly<Record<string, string>> = {
 
 const modifier = /[0-9A-Za-z]/;
 
+/** A letter as a keyboard with Caps Lock types it. */
+function turned(letter: string): string {
+  const upper = letter.toUpperCase();
+  return letter === upper ? letter.toLowerCase() : upper;
+}
+
 /** The AIM identifier at the beginning of a scan; undefined if there is no known one. */
 function readAim(text: string): Aim | undefined {
-  const letter = text.charAt(1);
-  const name = text.startsWith("]") ? names[letter] : undefined;
-  if (name === undefined || !modifier.test(text.charAt(2))) {
+  if (!text.startsWith("]") || !modifier.test(text.charAt(2))) {
+    return undefined;
+  }
+  const sent = text.charAt(1);
+  const letter = names[sent] === undefined ? turned(sent) : sent;
+  const name = names[letter];
+  if (name === undefined) {
     return undefined;
   }
   const identifier = text.slice(0, 3);
-  const code = text.slice(1, 3);
+  const code = letter + text.charAt(2);
   const ofGs1 = gs1[code];
   if (ofGs1 !== undefined) {
     return { identifier, symbology: ofGs1, content: "gs1" };

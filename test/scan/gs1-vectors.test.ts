@@ -25,6 +25,7 @@ const alsoRead: Readonly<Record<string, string>> = {
   "]E0123456789012": "many scanners send UPC-A without its zero in front",
   "]Q1https://a/NOPRIMARYAI": "a link that is no GS1 Digital Link is text",
   "https://[fe80::1%25lo]/01/12312312312333": "the host says nothing of the article",
+  "HtTp://a/b/00/006141411234567890": "the scheme of an address has no case, and Caps Lock turns it around",
   "https://a/stem/00/006141411234567890/": "a slash at the end says nothing",
   "https://a/01/2112345678900": "earlier releases of GS1 Digital Link had GTINs without zeros in front",
   "https://a/01/416000336108": "earlier releases of GS1 Digital Link had GTINs without zeros in front",
@@ -68,7 +69,7 @@ describe("the vectors of the GS1 syntax engine", () => {
       ["elementStrings", 81, 81, 0, 0],
       ["bracketed", 29, 29, 0, 0],
       ["contents", 99, 40, 1, 58],
-      ["digitalLinks", 111, 99, 12, 0],
+      ["digitalLinks", 111, 98, 13, 0],
     ];
     for (const [list, all, alike, onPurpose, open] of counts) {
       const differing = vectors[list].filter(({ ok, scan }) => accepts(scan, /scanData$/i.test(list)) !== ok);
@@ -85,10 +86,10 @@ describe("the vectors of the GS1 syntax engine", () => {
         list,
       );
     }
-    assert.deepEqual(new Set(Object.keys(alsoRead)).size, 18);
+    assert.deepEqual(new Set(Object.keys(alsoRead)).size, 19);
     assert.equal(
       counts.reduce((sum, [, , alike]) => sum + alike, 0),
-      330,
+      329,
     );
     assert.equal(
       counts.reduce((sum, [, all]) => sum + all, 0),

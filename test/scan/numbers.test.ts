@@ -77,6 +77,45 @@ describe("the number of a parcel", () => {
     }
   });
 
+  it("is the SSCC whatever symbol it is in, and with Caps Lock", () => {
+    const sscc = "123456789012345675";
+    for (const code of [
+      `]C000${sscc}`,
+      `]d100${sscc}`,
+      "00 1 2345678 901234567 5",
+      `]C1(00)${sscc}`,
+      `]d2(02)09506000134352(37)10(00) ${sscc}`,
+      `]Q3https://example.com/00/${sscc}`,
+      `hTTPS://eXAMPLE.COM/00/${sscc}`,
+      `]c100${sscc}`,
+      `]D200${sscc}`,
+      `]q1https://example.com/00/${sscc}`,
+    ]) {
+      assert.equal(read(code).scan.number, sscc, code);
+    }
+    assert.deepEqual(
+      [read(`]c100${sscc}`).scan.aim, read(`]c100${sscc}`).scan.symbology],
+      ["]c1", "GS1-128"],
+    );
+    assert.equal(
+      read("]C000340434292135100186").scan.number,
+      "00340434292135100186",
+      "as DHL Paket prints it",
+    );
+    assert.equal(read("]C000123456789012345670").scan.number, "00123456789012345670");
+  });
+
+  it("is the same with characters of no width in it, as of copied text", () => {
+    for (const [code, number] of [
+      ["1Z5R8\u200b9390357567127", "1Z5R89390357567127"],
+      ["9261\u00ad2902\u00ad8364\u00ad1500\u00ad0041\u00ad81", "9261290283641500004181"],
+      ["RB12345\u20606785GB", "RB123456785GB"],
+      ["ORDER\u200b-1", "ORDER-1"],
+    ] as const) {
+      assert.equal(read(code).scan.number, number, JSON.stringify(code));
+    }
+  });
+
   it("is the text where no carrier is recognized by its check digit", () => {
     for (const text of [
       "ORDER-4711",

@@ -82,6 +82,8 @@ describe("reading any scan", () => {
       fc.property(anything, (text) => {
         const data = withoutEnds(text);
         const { scan } = read(`]C1${data}.`);
+        // What people read, and links, are not element strings.
+        fc.pre(!/^[(h]/i.test(scan.text));
         const together = scan.elements.map(({ ai, value }) => `${ai ?? ""}${value}`).join("");
         assert.equal(together, scan.text.replaceAll(gs, ""));
       }),

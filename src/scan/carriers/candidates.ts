@@ -121,10 +121,10 @@ function rank({ checkDigit }: ScanCarrier): number {
   return checkDigit === true ? 0 : checkDigit === null ? 1 : 2;
 }
 
-const separatorsAndSpaces = new RegExp(`[\\s${separator}]`, "g");
+const separatorsAndSpaces = new RegExp(`[\\s\\p{Cf}${separator}]`, "gu");
 
-/** Spaces and lower-case letters, which are in a number only if a person has typed it, and separators. */
-const written = /[\sa-z\p{Cc}*]/u;
+/** Spaces, lower-case letters and what has no width, which are in a number only if a person has typed or copied it, and separators. */
+const written = /[\sa-z\p{Cc}\p{Cf}*]/u;
 /** The characters at which Code 39 starts and stops, which some scanners send. */
 export const startAndStop = /^\*([^*]+)\*$/;
 

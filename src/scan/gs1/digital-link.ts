@@ -3,7 +3,7 @@ import { isDigits } from "./check-digits.ts";
 import { readElement } from "./element-string.ts";
 import { identifierNamed, identifiers, type Component, type Identifier } from "./table.ts";
 
-const address = /^(?:https?|HTTPS?):\/\/[^/?#\s]+(\/[^?#\s]*)(?:\?([^#\s]*))?(?:#\S*)?$/;
+const address = /^https?:\/\/[^/?#\s]+(\/[^?#\s]*)(?:\?([^#\s]*))?(?:#\S*)?$/i;
 
 /**
  * The elements of a GS1 Digital Link URI, such as https://example.com/01/09501101530003/10/ABC?17=271231; null for any other
