@@ -4,7 +4,7 @@ import { chooseReference } from "../../src/scan/reference.ts";
 import { gs, read, readTrackingFormats } from "./support.ts";
 
 /*
- * What the computer makes of the keys that the scanner presses, by Microsoft's layouts KBDFR, KBDBE, KBDGR and KBDCZ. The numbers are test numbers of
+ * What the computer makes of the keys that the scanner presses, by Microsoft's layouts, which the source names. The numbers are test numbers of
  * tracking_number_data 2.0.0 and of the GS1 General Specifications.
  */
 const typed: readonly (readonly [layout: string, typed: string, meant: string])[] = [
@@ -46,6 +46,33 @@ const typed: readonly (readonly [layout: string, typed: string, meant: string])[
   ["full width", "１Ｚ５Ｒ８９３９０３５７５６７１２７", "1Z5R89390357567127"],
   ["full width", "］Ｃ１００１２３４５６７８９０１２３４５６７５", "]C100123456789012345675"],
   ["QWERTZ", "httpsÖ--example.com-01-09506000134352", "https://example.com/01/09506000134352"],
+  // With Caps Lock, as people type digits with this layout.
+  ["AZERTY with Caps Lock", "1w5r89390357567127", "1Z5R89390357567127"],
+  ["AZERTY with Caps Lock", "£c100123456789012345675", "]C100123456789012345675"],
+  ["AZERTY with Caps Lock", "ç00à123456789012345675", "(00)123456789012345675"],
+  ["Swiss French", "httpsö--example.com-00-123456789012345675", "https://example.com/00/123456789012345675"],
+  ["Croatian", "đC100123456789012345675", "]C100123456789012345675"],
+  ["Croatian", "httpsČ--example.com-00-123456789012345675", "https://example.com/00/123456789012345675"],
+  ["Romanian", "îC100123456789012345675", "]C100123456789012345675"],
+  [
+    "Portuguese (Brazil)",
+    "httpsÇ;;example.com;00;123456789012345675",
+    "https://example.com/00/123456789012345675",
+  ],
+  ["Canadian French", "¸C100123456789012345675", "]C100123456789012345675"],
+  [
+    "Canadian French",
+    "https:ééexample.comé00é123456789012345675",
+    "https://example.com/00/123456789012345675",
+  ],
+  ["Ukrainian", "їС100123456789012345675", "]C100123456789012345675"],
+  ["Ukrainian", "реезіЖ..учфьздуюсщь.00.123456789012345675", "https://example.com/00/123456789012345675"],
+  ["Greek", "1Ζ5Ρ89390357567127", "1Z5R89390357567127"],
+  ["Greek", "ΡΒ123456785ΓΒ", "RB123456785GB"],
+  ["Arabic", "٠٠١٢٣٤٥٦٧٨٩٠١٢٣٤٥٦٧٥", "00123456789012345675"],
+  ["Arabic", "۴۰۰۶۳۸۱۳۳۳۹۳۱", "4006381333931"],
+  // An asterisk is typed with the 8, as on all of these.
+  ["Swedish", "¨C1010950600013435210A(B", "]C1010950600013435210A*B"],
 ];
 
 describe("a keyboard with another layout", () => {
@@ -123,6 +150,9 @@ describe("a keyboard with another layout", () => {
       "&&&&",
       `10ABC${gs}21XYZ`,
       "1Y5R89390357567128",
+      "1w5r89390357567128",
+      "Q1234567890",
+      "Ελλάδα 12",
     ];
     for (const text of [...numbers, ...texts]) {
       assert.equal(read(text).scan.keyboard, null, text);
