@@ -16,7 +16,7 @@ const routingCode = /^2L[A-Z]{2}[^+]{0,20}\+\d{8}$/i;
  * The codes by which scanners are set, which those of another maker read like any other: of Newland (user manual of the NLS-HR52, command
  * syntax), and of Cognex (DataMan Control Commands).
  */
-const setupCode = /^(?:@[A-Z]{3}[A-Z0-9]{3}[!-~]{0,40}|\|\|[^\s>]{0,20}>.*)$/;
+const setupCode = /^(?:@[A-Z]{3}[A-Z0-9]{3}[!-~]{0,40}|\|\|[^\s>]{0,20}>.{0,80})$/;
 /**
  * Some scanners say around the message which of them, when, or what they could not read; a shorter one may be a part of a number of one's
  * own, such as NR.
@@ -44,6 +44,7 @@ export function readNoReads(given: string, reference: string | null): (reading: 
   const messages = new Set(items.filter((item) => !/^\((?:\d*|2L|setup)\)$/i.test(item)).map(messageKey));
   // A time alone is no message.
   messages.delete("");
+  const mayBeMessage = mayHave(messages);
   const ofOthers = items.flatMap((item) =>
     item.toUpperCase() === "(2L)" ? [routingCode] : item.toLowerCase() === "(setup)" ? [setupCode] : [],
   );
@@ -54,16 +55,16 @@ export function readNoReads(given: string, reference: string | null): (reading: 
     if (isEmpty(reading) || (hasEmpty && !letterOrDigit.test(text))) {
       return hasEmpty;
     }
-    if (text.length <= longestMessage && isMessage(text, messages)) {
+    const mayBe = text.length <= longestMessage && mayBeMessage.test(text);
+    if (mayBe && isMessage(text, messages)) {
       return true;
     }
     if (reading.kind === "other" || reading.isGuessed) {
       const isNumber = carriers.some(({ checkDigit }) => checkDigit === true);
       return (
         (aim === null && isPlace("420") && zipCode.test(text) && !isNumber) ||
-        (text.length <= longestMessage &&
-          (ofOthers.some((code) => code.test(text)) ||
-            (!isNumber && !reading.isEnvelope && hasMessage(text, messages))))
+        ofOthers.some((code) => code.test(text)) ||
+        (mayBe && !isNumber && !reading.isEnvelope && hasMessage(text, messages))
       );
     }
     return (
@@ -74,6 +75,17 @@ export function readNoReads(given: string, reference: string | null): (reading: 
       )
     );
   };
+}
+
+/** Matches whatever has a message in it, and little else: it is looked for in every scan. */
+function mayHave(messages: ReadonlySet<string>): RegExp {
+  const between = String.raw`[^\p{L}\p{N}]`;
+  const patterns = Array.from(messages)
+    .filter((message) => letterOrDigit.test(message))
+    .map((message) =>
+      message.length === 1 ? `^(?:${message}|${between})+$` : Array.from(message).join(`${between}*`),
+    );
+  return new RegExp([...patterns, `^${between}+$`, String.raw`\P{ASCII}`].join("|"), "iu");
 }
 
 /** Whether a text is one of the messages: once, or several times, as of several readers. */
