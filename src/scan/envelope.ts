@@ -222,7 +222,7 @@ function readFields(segment: string, content: Content): readonly string[] {
   const fields = segment.slice(front.length).split(separator);
   // UPS has labels without the separator behind its name.
   const carrier = fields[4] ?? "";
-  if (/^UPSN./i.test(carrier)) {
+  if (/^UPSN\S/i.test(carrier)) {
     fields.splice(4, 1, carrier.slice(0, 4), carrier.slice(4));
   }
   let left = front;

@@ -75,6 +75,12 @@ const labels: readonly (readonly [name: string, label: string, printed: string, 
     "UPS",
   ],
   [
+    "UPS MaxiCode with a field that is filled up",
+    upsLabel.replace("UPSN", "UPSN "),
+    "1Z5R89390357567127",
+    "UPS",
+  ],
+  [
     "UPS with its whole number",
     upsLabel.replace("1Z57567127", "1Z5R89390357567127"),
     "1Z5R89390357567127",
