@@ -51,7 +51,7 @@ export function readWeightTable(value: unknown): ReadonlyMap<string, Preset> {
   for (const [index, { name, rules, surcharges = [] }] of carriers.entries()) {
     const at = `carriers.${index}`;
     if (presets.has(name)) {
-      throw wrong(`${at}.name`);
+      throw wrong(`${at}.name`, "fieldTaken");
     }
     presets.set(name, {
       name,
@@ -97,8 +97,11 @@ function newestFirst<T, U extends Dated>(
   const all = given.map((one, index) => read(one, `${at}.${index}`));
   const days = new Set<string | null>();
   for (const [index, { since, validUntil }] of all.entries()) {
-    if (days.has(since) || !isDay(since)) {
+    if (!isDay(since)) {
       throw wrong(`${at}.${index}.since`);
+    }
+    if (days.has(since)) {
+      throw wrong(`${at}.${index}.since`, "fieldTaken");
     }
     if (validUntil !== null && (!isDay(validUntil) || validUntil < (since ?? validUntil))) {
       throw wrong(`${at}.${index}.validUntil`);
@@ -122,6 +125,6 @@ function isDay(date: string | null): boolean {
   return date === null || (!Number.isNaN(at) && new Date(at).toISOString().startsWith(date));
 }
 
-function wrong(name: string): ShapeError {
-  return new ShapeError(phrase("fieldForm", { name }));
+function wrong(name: string, what: "fieldForm" | "fieldTaken" = "fieldForm"): ShapeError {
+  return new ShapeError(phrase(what, { name }));
 }

@@ -139,6 +139,7 @@ export const phrases = {
   fieldTwice: "the field __name__ is there several times, with different values",
   fieldMissing: "the field __name__ is missing",
   fieldForm: "the field __name__ has an unexpected form",
+  fieldTaken: "the field __name__ has the same value as another one",
   noContentRange: "no Content-Range",
   items: "__count__ items",
   megabytes: "__count__ MB",

@@ -415,7 +415,7 @@ describe("a table of one's own", () => {
       [tableOf({ ...rule, since: "2026-02-30" }), "carriers.0.rules.0.since"],
       [tableOf({ ...rule, validUntil: "2027-02-29" }), "carriers.0.rules.0.validUntil"],
       [{ ...tableOf(rule), checked: "2026-04-31" }, "checked"],
-      [tableOf(rule, rule), "carriers.0.rules.1.since"],
+      [tableOf(rule, rule), "the field carriers.0.rules.1.since has the same value as another one"],
       [tableOf(), "carriers.0.rules"],
       [
         {
@@ -432,7 +432,7 @@ describe("a table of one's own", () => {
             { name: "mine", rules: [rule] },
           ],
         },
-        "carriers.1.name",
+        "the field carriers.1.name has the same value as another one",
       ],
     ];
     for (const [table, field] of wrong) {
