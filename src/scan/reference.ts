@@ -2,7 +2,7 @@ import { type Phrase, phrase } from "../errors/interpolation.ts";
 import type { ScanElement } from "../model/shapes.ts";
 import type { CodeKind } from "../rules/scans.ts";
 import { opening } from "./envelope.ts";
-import { haveLostSeparators, separator } from "./gs1/element-string.ts";
+import { hasSsccBehind, haveLostSeparators, separator } from "./gs1/element-string.ts";
 import { australiaPost } from "./gs1/summary.ts";
 import { type Reading, printable } from "./read-code.ts";
 import { isEmpty, scanError } from "./read-scans.ts";
@@ -124,7 +124,7 @@ function ofElement(element: ScanElement | undefined): Found | undefined {
     ? undefined
     : element.checked === false
       ? { reference: element.value, wrong: element }
-      : { reference: element.value, isElement: true };
+      : { reference: element.value, isElement: !hasSsccBehind(element) };
 }
 
 const kindPhrases = {

@@ -334,7 +334,8 @@ describe("dimensioner-scan", () => {
     it("is an error that names the scanner's setting, where the scanner drops the separators", async () => {
       await start({ dedupe: 0 });
       // The last one is not too long: a count of 5, and a lot. Its letters are in none of a count.
-      for (const lost of [`]C110LOT00${sscc}`, `]C137500${sscc}`, "]C137510LOT"]) {
+      const orders = [`]C1400PO471100${sscc}`, `]C180044012345A00${sscc}`, `]C1240AB00${sscc}`];
+      for (const lost of [`]C110LOT00${sscc}`, `]C137500${sscc}`, "]C137510LOT", ...orders]) {
         const { error, sent } = await scan(lost);
         assert.deepEqual([error?.code, sent], ["ERR_INPUT", []]);
         assert.equal(
@@ -342,6 +343,14 @@ describe("dimensioner-scan", () => {
           `The scanner drops the separators of the code “${lost.slice(3)}”, so its elements cannot be told apart. ` +
             "Set the scanner to send FNC1 as GS (character 29).",
         );
+      }
+      for (const [kept, reference] of [
+        [`]C1400PO4711\x1d00${sscc}`, sscc],
+        [`]C1400PO471100${sscc.slice(0, -1)}6`, `PO471100${sscc.slice(0, -1)}6`],
+        [`]C191AB00${sscc}`, `91AB00${sscc}`],
+        [`]C140000${sscc}`, `00${sscc}`],
+      ] as const) {
+        assert.deepEqual((await scan(kept)).references, [reference], kept);
       }
       // What is right in it is used all the same.
       assert.deepEqual((await scan(`]C100${sscc}10LOT37123456789012345678`)).references, [sscc]);

@@ -1,4 +1,5 @@
 import type { ScanElement } from "../../model/shapes.ts";
+import { hasGs1CheckDigit } from "./check-digits.ts";
 import {
   type Component,
   type Identifier,
@@ -44,18 +45,32 @@ export function readElementString(data: string, today: Date): ScanElement[] {
 
 /**
  * Whether the elements of a code without separators have lost them: one of variable length reaches to the end, so it has more
- * characters than any can have, or is wrong although it and right elements can be made of it.
+ * characters than any can have, is wrong although it and right elements can be made of it, or ends with an SSCC.
  */
 export function haveLostSeparators(elements: readonly ScanElement[]): boolean {
-  return elements.some(({ ai, value, problem }) => {
+  return elements.some((element) => {
+    const { ai, value, problem } = element;
     const identifier = identifierNamed(ai ?? "");
     const most = identifier.components?.reduce((sum, one) => sum + one.most, 0) ?? Infinity;
     return (
-      problem !== undefined &&
       identifier.predefinedLength === null &&
-      (value.length > most || isSeveral(identifier, value))
+      (problem === undefined ? hasSsccBehind(element) : value.length > most || isSeveral(identifier, value))
     );
   });
+}
+
+/**
+ * Whether the value of an element has an SSCC with its application identifier behind it, as if the separator between them were lost. What
+ * a company has for itself may look like that.
+ */
+export function hasSsccBehind({ ai, value }: ScanElement): boolean {
+  const end = value.slice(-20);
+  return (
+    value.length > end.length &&
+    ai?.startsWith("9") === false &&
+    /^00\d{18}$/.test(end) &&
+    hasGs1CheckDigit(end)
+  );
 }
 
 /** Whether a value is that of an element and further elements, all of them right. */
