@@ -102,12 +102,12 @@ export function writeElementString(elements: readonly ScanElement[]): string {
 }
 
 /**
- * The elements of the human-readable form, "(01)09501101530003(10)ABC", with or without spaces between the brackets and the
- * digits, as labels have it; null for any other text. A bracket that begins
+ * The elements of the human-readable form, "(01)09501101530003(10)ABC", with or without spaces in the brackets and behind them,
+ * as labels have it; null for any other text. A bracket that begins
  * no application identifier belongs to the value, as does one behind a backslash.
  */
 export function readBracketed(text: string, today: Date): ScanElement[] | null {
-  const marks = [...text.matchAll(/(?<!\\)\((\d{2,4})\)/g)];
+  const marks = [...text.matchAll(/(?<!\\)\( {0,2}(\d{2,4}) {0,2}\)/g)];
   const [first] = marks;
   if (first === undefined || text.slice(0, first.index).trim() !== "" || !identifiers.has(first[1] ?? "")) {
     return null;
