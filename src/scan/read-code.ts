@@ -198,11 +198,12 @@ function ssccAlone(text: string): string | null {
   return /^\d{20}$/.test(digits) && hasGs1CheckDigit(digits) ? digits.slice(2) : null;
 }
 
-const controlCharacter = /[\p{Cc}\p{Cf}]/u;
+/** Most codes have nothing else than what ASCII prints. */
+const unusual = /[^ -~]/;
 
 /** Removes control characters, and those of no width, which no person or other system takes as a part of a reference; null if nothing is left. */
 export function printable(text: string): string | null {
-  const shown = controlCharacter.test(text) ? text.replaceAll(/[\p{Cc}\p{Cf}]/gu, "") : text;
+  const shown = unusual.test(text) ? text.replaceAll(/[\p{Cc}\p{Cf}]/gu, "") : text;
   return shown.trim() || null;
 }
 

@@ -124,7 +124,7 @@ function rank({ checkDigit }: ScanCarrier): number {
 const separatorsAndSpaces = new RegExp(`[\\s\\p{Cf}${separator}]`, "gu");
 
 /** Spaces, lower-case letters and what has no width, which are in a number only if a person has typed or copied it, and separators. */
-const written = /[\sa-z\p{Cc}\p{Cf}*]/u;
+const written = /[^!-)+-`{-~]/;
 /** The characters at which Code 39 starts and stops, which some scanners send. */
 export const startAndStop = /^\*([^*]+)\*$/;
 
