@@ -28,11 +28,11 @@ export function textOf(
   charset?: string,
 ): { readonly text: string; readonly wrongByte: number | null } {
   const marked = marks.find(([mark]) => mark.every((byte, at) => bytes[at] === byte));
-  // No text begins with the character 0, and each letter of UTF-16 without a mark has one.
-  const found = marked?.[1] ?? wide[[bytes[0], bytes[1]].map((byte) => (byte === 0 ? 0 : 1)).join("")];
-  const read = found !== undefined && bytes.length > 1 ? decodeAs(found, bytes) : undefined;
-  if (read !== undefined) {
-    return { text: read, wrongByte: null };
+  const found = marked?.[1] ?? wideEncodingOf(bytes);
+  if (found !== undefined && bytes.length > 1) {
+    const read = decodeAs(found, bytes) ?? new TextDecoder(found).decode(bytes);
+    const at = decodeAs(found, bytes) === undefined ? read.indexOf("\uFFFD") : -1;
+    return { text: read, wrongByte: at < 0 ? null : (marked === undefined ? 0 : 2) + 2 * at + 1 };
   }
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const text = buffer.toString();
@@ -53,8 +53,16 @@ export function charsetOf(contentType: string | undefined): string | undefined {
   return /;\s*charset\s*=\s*"?([\w.:-]{1,40})/i.exec(contentType ?? "")?.[1];
 }
 
-/** UTF-16 by which of the first two bytes is 0. */
-const wide: Readonly<Record<string, string>> = { "10": "utf-16le", "01": "utf-16be" };
+/** Which of the first bytes are 0, in UTF-16 without a mark: each letter has one. A zero in front of UTF-8 looks the same for two bytes. */
+const wide: readonly (readonly [RegExp, string])[] = [
+  [/^(?:10)+1?$/, "utf-16le"],
+  [/^(?:01)+0?$/, "utf-16be"],
+];
+
+function wideEncodingOf(bytes: Uint8Array): string | undefined {
+  const zeros = Array.from(bytes.subarray(0, 4), (byte) => (byte === 0 ? 0 : 1)).join("");
+  return zeros.length < 2 ? undefined : wide.find(([pattern]) => pattern.test(zeros))?.[1];
+}
 
 /** Undefined if nobody knows the encoding, or if the bytes are not in it. */
 function decodeAs(charset: string, bytes: Uint8Array): string | undefined {
@@ -102,12 +110,18 @@ export function isXml(text: string): boolean {
   return markupOf(text) !== "" && !isHtml(text);
 }
 
-/** Bytes that no text has: control characters besides those of a line and of a terminal. */
+/** Bytes that no text has: control characters besides those of a line, of a terminal, of a transmission and of a scanned code. */
 // oxlint-disable-next-line no-control-regex -- They are what it is about.
-const noText = /(?![\x07-\r\x1b\x80-\x9f])\p{Cc}/u;
+const noText = /(?![\x02-\x04\x07-\r\x1b-\x1f\x7f-\x9f])\p{Cc}/u;
+/** A flash memory or a disk that was never written, read as Latin-1. */
+const oneByte = /^([\x80-\xff])\1*$/;
 
 /** What a text document begins with that is more than words. */
 const structureStart = /^\s*[{[<]/;
+/** Bytes that may stand in front of a document, such as its length. */
+const mostInFront = 8;
+const documentStart =
+  /^([^]{0,8}?)(?:\[\s*)?(?:\{\s*"[\w $.@:-]{1,60}"\s*:|<(?:\?xml|!doctype|html|head|body|br)[\s/>])/i;
 /** Words with nothing but zeros behind them are no picture that is as small. */
 const wordsBytes = 4 * 1024;
 
@@ -120,8 +134,13 @@ function isText(bytes: Uint8Array): boolean {
   const isMarked = hasMark(bytes);
   const isPlain = !isMarked && !isWide(bytes);
   const content = isPlain ? withoutZeros(Buffer.from(bytes).toString("latin1")) : textOf(bytes).text;
+  // No format of pictures or films begins like this, whatever follows: a scanned code in a text, or what was in the buffer before.
+  if (documentStart.test(content)) {
+    return true;
+  }
   const isClear = isMarked || (isPlain && (content.length === bytes.length || bytes.length <= wordsBytes));
-  return content !== "" && !noText.test(content) && (isClear || structureStart.test(content));
+  const isWritten = content !== "" && !oneByte.test(content);
+  return isWritten && !noText.test(content) && (isClear || structureStart.test(content));
 }
 
 /** Whether there is no byte that no text in UTF-8 has. */
@@ -135,17 +154,18 @@ export function isZipped(bytes: Uint8Array): boolean {
   return bytes[0] === 0x1f && bytes[1] === 0x8b;
 }
 
+/** A device compresses, and a proxy in front of it does so again. */
+export const mostCodings = 3;
+
 /** The beginning of what was compressed, as far as a part of it shows that; any other bytes as they are. */
-function unzipped(bytes: Buffer): Buffer {
-  if (!isZipped(bytes)) {
+function unzipped(bytes: Buffer, times = mostCodings): Buffer {
+  if (!isZipped(bytes) || times === 0) {
     return bytes;
   }
   try {
     // A kilobyte of it becomes a megabyte at most.
-    return gunzipSync(bytes.subarray(0, wordsBytes), { finishFlush: constants.Z_SYNC_FLUSH }).subarray(
-      0,
-      readBytes,
-    );
+    const plain = gunzipSync(bytes.subarray(0, wordsBytes), { finishFlush: constants.Z_SYNC_FLUSH });
+    return unzipped(plain.subarray(0, readBytes), times - 1);
   } catch {
     return bytes;
   }
@@ -155,9 +175,9 @@ function hasMark(bytes: Uint8Array): boolean {
   return marks.some(([mark]) => mark.every((byte, at) => bytes[at] === byte));
 }
 
-/** Whether bytes begin like a text of UTF-16, with a byte order mark or with a letter that has a zero beside it. */
+/** Whether bytes begin like a text of UTF-16, with a byte order mark or with letters that have a zero beside them. */
 function isWide(bytes: Uint8Array): boolean {
-  return hasMark(bytes) || (bytes.length > 1 && (bytes[0] === 0) !== (bytes[1] === 0));
+  return hasMark(bytes) || wideEncodingOf(bytes) !== undefined;
 }
 
 /** A text without byte order marks in front, and without the zeros behind it. */
@@ -214,7 +234,8 @@ export class DocumentWatch {
     }
     const before = this.#read.bytes();
     const part = chunk.subarray(0, readBytes - before.length);
-    if (before.length > 1 && !isWide(before) && !isZipped(before)) {
+    const mayBegin = /[{[<]/.test(before.toString("latin1", 0, mostInFront + 1));
+    if (before.length > mostInFront && !mayBegin && !isWide(before) && !isZipped(before)) {
       const content = withoutZeros(part.toString("latin1"));
       if ((this.#isPadded && content !== "") || noText.test(content)) {
         this.#read = undefined;
@@ -238,7 +259,8 @@ export class DocumentWatch {
 
 /** Reads a text document. */
 function readDocument(bytes: Uint8Array): Document {
-  const text = withoutZeros(textOf(bytes).text);
+  const whole = withoutZeros(textOf(bytes).text);
+  const text = whole.slice(documentStart.exec(whole)?.[1]?.length ?? 0);
   if (isHtml(text)) {
     return { kind: "html", text };
   }
@@ -294,8 +316,20 @@ function isSaid(error: unknown): boolean {
   return typeof error === "string" ? error.trim() !== "" : typeof error === "object" && error !== null;
 }
 
+/** A field with a text or a whole number. */
+const simpleField = /"(\w{1,60})"\s*:\s*(?:"((?:[^"\\]|\\.)*)"|(-?\d{1,15})\b)/gs;
+
+/** The fields of what is JSON but for a fault or its end, on any level, as far as they can be told; the first of each name. */
+function fieldsOfFaulty(text: string): Fields {
+  const found = [...text.slice(0, readBytes).matchAll(simpleField)];
+  return Object.fromEntries(
+    found.toReversed().map(([, name = "", words, digits]) => [name, words ?? Number(digits)]),
+  );
+}
+
 function fieldsOfJson(text: string): Fields {
-  const fields = inSmallLetters(parseFields(text.replace(/^\uFEFF/, ""), limits));
+  const content = contentOf(text);
+  const fields = inSmallLetters(parseFields(content, limits) ?? fieldsOfFaulty(content));
   const inner = fieldsOf(fields["error"]);
   return inner === null ? fields : inSmallLetters(inner);
 }

@@ -49,7 +49,23 @@ const documents: Readonly<Record<string, readonly [body: string | Buffer, said: 
   "a text that begins like a picture": ["GIF89a is not there", /: GIF89a is not there\./],
   "JSON behind the first bytes of a picture": [
     Buffer.concat([Buffer.from([0xff, 0xd8, 0xff]), Buffer.from('{"errorCode":1203}')]),
-    /a text .*errorCode/,
+    /a JSON document .*errorCode/,
+  ],
+  "JSON with a scanned code": ['{"errorMessage":"no picture of 0112\x1d10"}', /: no picture of 0112 10\./],
+  "a text with a scanned code": ["no picture of 0112\x1d10", /a text .*: no picture of 0112 10\./],
+  "JSON behind its length": [
+    Buffer.from('\0\0\0\x1a{"errorMessage":"too late"}'),
+    /a JSON document .*: too late\./,
+  ],
+  "JSON behind a zero": ['\0{"errorMessage":"too late"}', /a JSON document .*: too late\./],
+  "JSON in a buffer that was used before": [
+    Buffer.concat([Buffer.from('{"errorMessage":"too late"}\0'), Buffer.from([1, 0, 0xff, 6])]),
+    /a JSON document .*: too late\./,
+  ],
+  "JSON that is compressed twice": [gzipSync(gzipSync('{"errorMessage":"too late"}')), /: too late\./],
+  "JSON that breaks off": [
+    '{"errorCode":7,"errorMessage":"too late","more":"x',
+    /: too late \(error code 7\)/,
   ],
   "a playlist": ["[playlist]\nFile1=http://dock/1.mp4\n", /a text .*playlist/],
   "a web page": ["<!DOCTYPE html><html><title>Sign in</title>", /a web page .*: Sign in\./],
