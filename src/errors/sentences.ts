@@ -945,6 +945,10 @@ const responses = {
     code: "ERR_BAD_RESPONSE",
     text: "__host__ sent only a part (__problem__), although everything was requested. Nothing was kept; try again.",
     hint: "A cache or a proxy on the way can cause this.",
+    unknownOutcome: {
+      text: "__host__ sent only a part (__problem__), although everything was requested. Check the device before you try again: it may have acted.",
+      hint: "A cache or a proxy on the way can cause this.",
+    },
   },
   responseEncoded: {
     code: "ERR_BAD_RESPONSE",

@@ -13,7 +13,16 @@ import { type Problem, type Values, phrase, verbatim } from "../errors/interpola
 import { hideIn } from "../errors/secrets.ts";
 import type { SentenceKey } from "../errors/sentences.ts";
 import { ShapeError } from "../model/decode.ts";
-import { charsetOf, contentOf, failureIn, isHtml, isXml, isZipped, textOf } from "../model/documents.ts";
+import {
+  charsetOf,
+  contentOf,
+  failureIn,
+  isHtml,
+  isXml,
+  isZipped,
+  mostCodings,
+  textOf,
+} from "../model/documents.ts";
 import { decodeMeasureResult } from "../model/measure-result.ts";
 import type { MeasureSource, Measurement } from "../model/measurement.ts";
 import {
@@ -76,7 +85,7 @@ export class ResponseReceiver implements Receiver {
     this.#headers = headers;
     try {
       refuseUnusable(this.#peer, this.#call, statusCode, headers);
-      if (statusCode === 206) {
+      if (statusCode === 206 && readRange(headers)?.isWhole !== true) {
         refusePart(this.#peer, this.#call, headers);
       }
     } catch (error) {
@@ -180,20 +189,21 @@ const ranges = /^[a-z]{1,12} [\d*-]{1,40}\/[\d*]{1,20}$/i;
 
 /** Whether a Content-Encoding names a compression that exists. */
 export function compressionOf(headers: Headers): string | undefined {
-  const coding = String(headers["content-encoding"] ?? "").toLowerCase();
-  return codings.test(coding) ? coding : undefined;
+  return codingsIn(String(headers["content-encoding"] ?? "")).find((coding) => codings.test(coding));
 }
 
-/** Undoes the last of these compressions first, and one that only the bytes show. Throws a RangeError above the limit of a body. */
-function withoutCodings(body: Buffer, given: string): Buffer {
-  // A device compresses, and a proxy in front of it does so again.
-  return given
+function codingsIn(field: string): string[] {
+  return field
+    .toLowerCase()
     .split(",", mostCodings)
-    .toReversed()
-    .reduce((plain, coding) => withoutCoding(plain, coding.trim()), withoutCoding(body, ""));
+    .map((coding) => coding.trim());
 }
 
-const mostCodings = 3;
+/** Undoes the last of these compressions first, and those that only the bytes show. Throws a RangeError above the limit of a body. */
+function withoutCodings(body: Buffer, given: string): Buffer {
+  const said = ["", ...codingsIn(given).toReversed()].reduce(withoutCoding, body);
+  return withoutCoding(said, hasZlibFrame(said) ? "deflate" : "");
+}
 
 /** What can be read of gzip that breaks off, has a fault at its end or something behind it: nobody else can read what a command has brought. */
 function beginningOf(body: Buffer): Buffer {
@@ -227,6 +237,11 @@ function withoutCoding(body: Buffer, coding: string): Buffer {
     default:
       return body;
   }
+}
+
+/** Whether bytes begin with the frame of "deflate" (RFC 1950), which is sent without a name or as gzip as well. No JSON begins with an x. */
+function hasZlibFrame(body: Buffer): boolean {
+  return body.length > 1 && body[0] === 0x78 && body.readUInt16BE(0) % 31 === 0;
 }
 
 /** Throws for what no call accepts: a status that is not 2xx, and a part that claims to be the whole. */
@@ -274,7 +289,9 @@ const measured = /[{,]\s*\\?["']?(?:errorCode|measuredObjects)\\?["']?\s*:/i;
 
 /** Whether this is what a device has measured, readable or not, and whatever stands around it: then its address is right. */
 function isOfMeasure(text: string): boolean {
-  return measured.test(text);
+  // Other encodings have zeros between the letters.
+  const plain = text.replaceAll("\0", "");
+  return measured.test(plain) || hasMeasured(plain);
 }
 
 function isOfApi(text: string): boolean {

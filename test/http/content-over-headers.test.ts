@@ -39,6 +39,8 @@ const faulty: Readonly<Record<string, readonly [body: string | Buffer, said: Reg
   "a warning in front": [`Warning: no index in /srv/x.php\n${measured}`, /not JSON from character 1 on/],
   "a call around it": [`done(${measured});`, /not JSON from character 1 on/],
   "a text of JSON": [JSON.stringify(measured), /an unexpected form/],
+  "a zero in front": [`\0${measured}`, /not JSON from character 1 on/],
+  "quotes of a word processor": [measured.replaceAll('"', "”"), /not JSON from character 2 on/],
   "a space that JSON has not, in front": [`\u00a0${measured}`, /not JSON from character 1 on/],
   "a mark behind it": [`${measured}\uFEFF`, /more follows after its end, from character 146 on/],
   "an error code that is none": [measured.replace(":0", ":0.5"), /errorCode has an unexpected form/],
@@ -152,8 +154,16 @@ describe("the content of an answer decides over its headers", () => {
         );
         assert.equal(rawResponse, measured, coding);
       }
-      const unsaid = await measure(await connect({ body: gzipSync(measured) }));
-      assert.equal(unsaid.rawResponse, measured);
+      for (const body of [
+        gzipSync(measured),
+        gzipSync(gzipSync(gzipSync(measured))),
+        deflateSync(measured),
+      ]) {
+        for (const headers of [{}, { "content-encoding": "gzip" }]) {
+          const unsaid = await measure(await connect({ body, headers }));
+          assert.equal(unsaid.rawResponse, measured);
+        }
+      }
       for (const coding of ["gzip", "br", "utf-8", "identity"]) {
         const plain = await measure(
           await connect({ body: measured, headers: { "content-encoding": coding } }),
@@ -176,6 +186,29 @@ describe("the content of an answer decides over its headers", () => {
       assert.ok(error.rawResponse === sent.slice(0, 65_536));
     });
   }
+
+  it("says where a measurement in UTF-16 breaks off within a letter, and keeps it as a text", async () => {
+    const { device } = await connect({
+      body: Buffer.concat([Buffer.from([0xff, 0xfe]), utf16, Buffer.of(0)]),
+    });
+    const error = await failsWith(device.measure(), { code: "ERR_BAD_RESPONSE", outcome: "unknown" });
+    assert.match(error.message, new RegExp(`has measured, .*byte ${2 + utf16.length + 1} is wrong`));
+    assert.equal(error.rawResponse, `${measured}\uFFFD`);
+  });
+
+  it("a measurement that comes as a part is one if the part is the whole, and else nobody is told to measure again", async () => {
+    const length = Buffer.byteLength(measured);
+    const whole = { "content-range": `bytes 0-${length - 1}/${length}` };
+    const all = await connect({ status: 206, body: measured, headers: whole });
+    assert.equal((await all.device.measure()).rawResponse, measured);
+    for (const range of ["bytes 0-9/10000", `bytes 0-${length - 1}/*`, undefined]) {
+      const headers = range === undefined ? {} : { "content-range": range };
+      const { device } = await connect({ status: 206, body: measured, headers });
+      const error = await failsWith(device.measure(), { code: "ERR_BAD_RESPONSE", outcome: "unknown" });
+      assert.match(error.message, /sent only a part .*Check the device before you try again/);
+      assert.equal(error.rawResponse, measured);
+    }
+  });
 
   it("a field may be there twice with the same value, and a text may look like one", async () => {
     const { device } = await connect({
