@@ -310,7 +310,7 @@ class Mp4End implements FormatEnd {
   }
 
   get hasNoIndex(): boolean {
-    return !this.#isUnclear && this.#seen.has("mdat") && !this.#isIndexed();
+    return !this.#isUnclear && !this.#isIndexed();
   }
 
   #isIndexed(): boolean {
@@ -321,7 +321,8 @@ class Mp4End implements FormatEnd {
     for (;;) {
       const head = yield { take: 8 };
       this.#last = head.toString("latin1", 4);
-      this.#isUnclear ||= !boxName.test(this.#last);
+      // Zeros are what was reserved for a film that was never written.
+      this.#isUnclear ||= !boxName.test(this.#last) && !head.equals(noBox);
       if (this.#last === "mdat") {
         this.#seen.add(this.#last);
       }
@@ -348,6 +349,7 @@ class Mp4End implements FormatEnd {
 }
 
 const landmarks: ReadonlySet<string> = new Set(["moov", "moof"]);
+const noBox = Buffer.alloc(8);
 const boxName = /^[\x20-\x7e\xa9]{4}$/;
 
 /** What a walk over a format wants next: bytes to read, bytes to skip, or a byte of this value to skip to. */

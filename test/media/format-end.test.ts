@@ -126,6 +126,8 @@ describe("the end of a format", () => {
       assert.ok(!hasNoIndex(ftyp("isom"), box("moov"), rest));
     }
     assert.ok(!hasNoIndex(ftyp("isom"), box("\0\0\0\x07"), media), "these may be no boxes");
+    assert.ok(hasNoIndex(ftyp("isom")), "nothing but its type");
+    assert.ok(hasNoIndex(ftyp("isom"), Buffer.alloc(5_000)), "reserved, and never written");
     assert.ok(!Object.values(mp4s).some((one) => hasNoIndex(one)));
   });
 
