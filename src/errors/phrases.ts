@@ -138,6 +138,7 @@ export const phrases = {
   otherForm: "it has an unexpected form",
   fieldTwice: "the field __name__ is there several times, with different values",
   fieldMissing: "the field __name__ is missing",
+  idNamed: "the field transactionId is missing; there is one named __name__",
   fieldForm: "the field __name__ has an unexpected form",
   fieldTaken: "the field __name__ has the same value as another one",
   noContentRange: "no Content-Range",

@@ -68,7 +68,7 @@ const wireCode = v.pipe(v.union([v.number(), integerInWords]), v.integer());
 const wireId = v.pipe(
   v.union([v.string(), v.number()]),
   v.transform(String),
-  v.nonEmpty(),
+  v.regex(/\S/),
   v.maxLength(longestText),
 );
 

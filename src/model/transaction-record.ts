@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { onOneLine, phrase } from "../errors/interpolation.ts";
 import { fieldsOf, isContainer } from "./containers.ts";
 import { ShapeError, code, decimal, decode, flag, id, text, unit } from "./decode.ts";
+import { parseFields, recordLimits } from "./parse-json.ts";
 import { sha256Of } from "./sha256.ts";
 import type { CloudDevice, Correction, MediaItem, Terminal, TransactionRecord } from "./shapes.ts";
 
@@ -116,9 +117,15 @@ function refuseOtherForms(value: unknown): void {
     throw new ShapeError(phrase("bodyInside", { name }));
   }
   if (!hasId(fields)) {
-    throw new ShapeError(phrase("fieldMissing", { name: "id" }));
+    const other = Object.keys(fields).find((name) => otherId.test(name));
+    throw new ShapeError(
+      other === undefined ? phrase("fieldMissing", { name: "id" }) : phrase("idNamed", { name: other }),
+    );
   }
 }
+
+/** How others write the names of an ID. */
+const otherId = /^(?:transaction[_-]?)?id$/i;
 
 /** How many envelopes may be around each other. */
 const mostEnvelopes = 5;
@@ -129,7 +136,9 @@ function wayToRecord(
   isRecord: (value: unknown) => boolean,
   levels: number,
 ): string[] | undefined {
-  for (const [name, one] of levels === 0 ? [] : Object.entries(value)) {
+  for (const [name, sent] of levels === 0 ? [] : Object.entries(value)) {
+    // Message queues send what they pass on as a text.
+    const one: unknown = typeof sent === "string" ? (parseFields(sent, recordLimits) ?? sent) : sent;
     const further = isContainer(one) ? wayToRecord(one, isRecord, levels - 1) : undefined;
     const way = isRecord(one) ? [] : further;
     if (way !== undefined) {

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { type Problem, phrase } from "../errors/interpolation.ts";
 import { ShapeError } from "../model/decode.ts";
-import { charsetOf, contentOf, textOf } from "../model/documents.ts";
+import { charsetOf, contentOf, isZipped, textOf } from "../model/documents.ts";
 import {
   ByteCollector,
   JsonLimitError,
@@ -59,8 +59,8 @@ export function readPosted(
   const { text, wrongByte } = textOf(body, charsetOf(headers["content-type"]));
   const json = contentOf(text);
   const isJson = /^\s*[{[]/.test(json);
-  const coding = headers["content-encoding"] ?? "identity";
-  if (coding !== "identity" && (wrongByte !== null || !isJson)) {
+  const isCoded = (headers["content-encoding"] ?? "identity") !== "identity" || isZipped(body);
+  if (isCoded && (wrongByte !== null || !isJson)) {
     return { status: 415, problem: phrase("bodyCompressed") };
   }
   if (wrongByte !== null) {
