@@ -254,6 +254,7 @@ export const phrases = {
   bucketEndless: "its list of objects does not end",
   bucketNoRanges: "it ignores which part of an object is asked for",
   bucketLostParts: "it has lost parts of an upload",
+  bucketNotKept: "it says that it has stored an object, and does not have it as it was sent",
   bucketCutShort: "the connection ended before the object was complete",
   bucketReplaced: "the object was replaced or deleted while it was being read",
   holderUnknown: "unknown",

@@ -1,6 +1,7 @@
 import { join, posix } from "node:path";
 import type { LogLine } from "../../database/log-table.ts";
 import { isDimensionerError } from "../../errors/dimensioner-error.ts";
+import { ProblemError, phrase } from "../../errors/interpolation.ts";
 import type { SentenceKey } from "../../errors/sentences.ts";
 import { sha256Of } from "../../model/sha256.ts";
 import {
@@ -359,8 +360,8 @@ export class BucketVault implements Vault {
 }
 
 /**
- * Copies a file to a bucket. Nothing is stored unless its content is the `expected` one: `changed`. Undefined if there
- * is no such file. Throws the system's error and ERR_STORE.
+ * Copies a file to a bucket, and looks whether it is there. Nothing is stored unless its content is the `expected` one: `changed`.
+ * Undefined if there is no such file. Throws the system's error and ERR_STORE.
  */
 export async function copyFile(
   path: string,
@@ -383,7 +384,13 @@ export async function copyFile(
     return block.subarray(0, done);
   };
   try {
-    return await bucket.store(key, { bytes, sha256, read }, options);
+    const stored = await bucket.store(key, { bytes, sha256, read }, options);
+    const head = stored === "stored" ? await bucket.head(key) : undefined;
+    // An object store may accept what it does not keep, or only its beginning.
+    if (stored === "stored" && (head?.bytes !== bytes || (head.sha256 ?? sha256) !== sha256)) {
+      throw bucket.explain("write", new ProblemError(phrase("bucketNotKept")));
+    }
+    return stored;
   } finally {
     await file.close();
   }

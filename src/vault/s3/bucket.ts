@@ -17,6 +17,7 @@ import {
   isMissing,
   isUnsupported,
   notS3,
+  readText,
   readXml,
 } from "./requests.ts";
 import {
@@ -495,9 +496,15 @@ export async function probeBucket(bucket: Objects, prefix: string): Promise<Buck
     for await (const page of bucket.list(key)) {
       keys.push(...page.map((one) => one.key));
     }
-    const head = await bucket.head(key);
-    if (keys.join() !== key || head?.sha256 !== sha256Of(content)) {
+    const opened = await bucket.read(key);
+    const kept = await (opened && readText(opened.body, content.length))?.catch((error: unknown) => {
+      throw bucket.explain("test", error);
+    });
+    if (keys.join() !== key || opened?.sha256 !== sha256Of(content)) {
       throw bucket.explain("test", new ProblemError(phrase("bucketNotS3")));
+    }
+    if (kept?.text !== content) {
+      throw bucket.explain("test", new ProblemError(phrase("bucketNotKept")));
     }
     abilities = { isConditional: again === "exists", hasLock: await bucket.hasLock() };
   } catch (error) {

@@ -323,7 +323,7 @@ class SpeedWatch implements Dispatcher.DispatchHandler {
 }
 
 /** Reads a body as text, or only its beginning if there is more. */
-async function readText(
+export async function readText(
   body: AsyncIterable<Buffer>,
   mostBytes: number,
 ): Promise<{ readonly text: string; readonly isWhole: boolean }> {

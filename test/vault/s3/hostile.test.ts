@@ -1,16 +1,21 @@
 import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
 import type { Socket } from "node:net";
+import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { inspect } from "node:util";
 import { readS3Url } from "../../../src/vault/s3/bucket-address.ts";
 import { type BucketOptions } from "../../../src/vault/s3/requests.ts";
-import { Bucket } from "../../../src/vault/s3/bucket.ts";
+import { Bucket, probeBucket } from "../../../src/vault/s3/bucket.ts";
 import { sourceOf } from "../../../src/vault/s3/store-object.ts";
 import { BucketDisk, BucketFile } from "../../../src/vault/bucket/bucket-disk.ts";
-import { BucketVault } from "../../../src/vault/bucket/bucket-vault.ts";
+import { BucketVault, copyFile } from "../../../src/vault/bucket/bucket-vault.ts";
+import { sha256Of } from "../../../src/model/sha256.ts";
 import { FileHasher } from "../../../src/vault/file-hasher.ts";
 import { forTests } from "../../support/s3-servers.ts";
+import { startStub } from "../../support/s3-stub.ts";
 import { startServer } from "../../support/servers.ts";
+import { withFolder } from "../../media/support.ts";
 import { readWhole } from "../../../src/vault/packages/package-files.ts";
 
 type Reply = (target: string, socket: Socket) => void;
@@ -295,6 +300,40 @@ describe("an object store that cannot be trusted", () => {
       );
     }
   });
+
+  for (const [what, keeps] of Object.entries({
+    nothing: () => undefined,
+    "no bytes": () => Buffer.alloc(0),
+    "only the beginning": (body: Buffer) => body.subarray(0, body.length >> 1),
+    "more than it was sent": (body: Buffer) => Buffer.concat([body, Buffer.from("\n")]),
+  })) {
+    it(`accepts a file and keeps ${what} of it: neither a package nor the test of the connection takes it for stored`, () =>
+      withFolder(async (folder) => {
+        const stub = await startStub();
+        const bucket = await Bucket.open(readS3Url(stub.url("")), forTests);
+        const { objects } = stub;
+        const keep = objects.set.bind(objects);
+        objects.set = (key, stored) => {
+          const body = keeps(stored.body);
+          return body === undefined ? objects : keep(key, { ...stored, body });
+        };
+        try {
+          for (const bytes of [5_000, 9_000_000]) {
+            const content = Buffer.alloc(bytes, 1);
+            const file = join(folder, `${bytes}.mp4`);
+            await writeFile(file, content);
+            await assert.rejects(copyFile(file, bucket, file, { bytes, sha256: sha256Of(content) }, {}), {
+              code: "ERR_STORE",
+              message: /does not have it as it was sent/,
+            });
+          }
+          await assert.rejects(probeBucket(bucket, "parcels/"), { code: "ERR_STORE" });
+        } finally {
+          await bucket.close();
+          await stub.close();
+        }
+      }));
+  }
 
   it("has the name of the bucket in its endpoint: the sentence says so", async () => {
     const error = "<Error><Code>NoSuchKey</Code></Error>";
