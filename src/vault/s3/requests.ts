@@ -534,6 +534,8 @@ const deepest = 16;
 const mostElements = 50_000;
 /** Keys have 1,024 bytes, which may be percent-encoded; some texts are sent back, such as what asks for the next page. */
 const longestText = 4_096;
+/** A page has two for each entry, around its ETag. */
+const mostEntities = 100_000;
 const entities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
 const tag = /^(\/?)([\w:.-]+).*?(\/?)$/s;
 
@@ -548,6 +550,9 @@ interface Open {
  * length of the text only, whatever a server sends.
  */
 export function readXml(text: string): XmlElement | undefined {
+  if (text.split("&", mostEntities + 2).length > mostEntities + 1) {
+    return undefined;
+  }
   const top: Open = { name: "", text: "", children: [] };
   const open: Open[] = [top];
   let tags = 0;
