@@ -92,9 +92,17 @@ export function postgresError(address: PostgresAddress, error: unknown): Dimensi
 }
 
 function sentenceOf(error: unknown): SentenceKey {
-  // protocol_violation: PostgreSQL itself knows all that is sent.
-  const isOfPooler = codeOf(error) === "08P01" && /startup parameter/i.test(textOfThrown(error));
-  return isOfPooler ? "postgresPooler" : (sentenceOfCode.get(codeOf(error)) ?? "postgresFailed");
+  const [code, text] = [codeOf(error), textOfThrown(error)];
+  // protocol_violation, feature_not_supported: PostgreSQL itself knows all that is sent.
+  if (["08P01", "0A000"].includes(code) && /startup parameter|command-line option/i.test(text)) {
+    return "postgresPooler";
+  }
+  // No login was tried yet.
+  if (["08P01", "28000"].includes(code) && /\bpg_hba\b|\bSSL\b|\bTLS\b/i.test(text)) {
+    return "postgresNotAllowed";
+  }
+  // A pooler that has no connection to the server: connection_exception.
+  return sentenceOfCode.get(code) ?? (code.startsWith("08") ? "postgresUnreachable" : "postgresFailed");
 }
 
 /** Creates the ERR_STORE for a server that does not respond in time. */

@@ -691,6 +691,11 @@ const postgres = {
       hint: "If the password is blank in the store, it comes from the environment variable PGPASSWORD, or from a password file.",
     },
   },
+  postgresNotAllowed: {
+    code: "ERR_STORE",
+    text: "The server of the database __path__ does not allow this connection: __problem__. Encrypt it if the server demands that, or have its administrator allow this user, database and computer (pg_hba.conf).",
+    hint: "A connection is encrypted with sslmode=verify-full in an address, or with a TLS configuration in a store.",
+  },
   postgresDenied: {
     code: "ERR_STORE",
     text: "The user has too few rights in the database __path__: __problem__. Ask its administrator for them, or to create the schema __name__ and make this user its owner.",

@@ -239,18 +239,26 @@ describe("a PostgreSQL database", () => {
     ]);
   });
 
-  it("says that a pooler refuses the settings of a store, and what to do", async () => {
-    const pooler = await serveError("SFATAL", "C08P01", "Munsupported startup parameter: options");
-    try {
-      await assert.rejects(open({ address: readPostgresUrl(pooler.url) }), {
-        code: "ERR_STORE",
-        sentence: "postgresPooler",
-        message: /unsupported startup parameter: options.*ignore_startup_parameters/,
-      });
-    } finally {
-      pooler.close();
-    }
-  });
+  for (const [code, said, sentence, advice] of [
+    ["08P01", "unsupported startup parameter: options", "postgresPooler", /ignore_startup_parameters/],
+    ["0A000", "currently doesn't support command-line options.", "postgresPooler", /PostgreSQL directly/],
+    ["28000", 'no pg_hba.conf entry for host "::1", no encryption', "postgresNotAllowed", /Encrypt it/],
+    ["28000", "SSL connection is required", "postgresNotAllowed", /Encrypt it/],
+    ["08P01", "SSL required", "postgresNotAllowed", /Encrypt it/],
+    ["28000", 'role "store" does not exist', "postgresLogin", /user name/],
+    ["08P01", "server login has been failing", "postgresUnreachable", /server is running/],
+    ["08006", "failed to connect to remote server", "postgresUnreachable", /server is running/],
+  ] as const) {
+    it(`says what to do if a server or a pooler refuses a connection: ${said}`, async () => {
+      const stub = await serveError("SFATAL", `C${code}`, `M${said}`);
+      try {
+        const error = { code: "ERR_STORE", sentence, message: advice };
+        await assert.rejects(open({ address: readPostgresUrl(stub.url) }), error);
+      } finally {
+        stub.close();
+      }
+    });
+  }
 
   it("says that the environment names several hosts", async () => {
     process.env["PGHOST"] = "one.invalid,two.invalid";
