@@ -5,7 +5,7 @@ import { type Problem, beginning, phrase, verbatim } from "../errors/interpolati
 import type { Hide } from "../errors/secrets.ts";
 import { type Fields, fieldsOf } from "./containers.ts";
 import { code } from "./decode.ts";
-import { ByteCollector, type JsonLimits, parseFields } from "./parse-json.ts";
+import { ByteCollector, type JsonLimits, parseFields, parseJson } from "./parse-json.ts";
 
 /** What the bytes of an answer say, where they are a text. */
 export interface Document {
@@ -323,8 +323,19 @@ const simpleField = /"(\w{1,60})"\s*:\s*(?:"((?:[^"\\]|\\.)*)"|(-?\d{1,15})\b)/g
 function fieldsOfFaulty(text: string): Fields {
   const found = [...text.slice(0, readBytes).matchAll(simpleField)];
   return Object.fromEntries(
-    found.toReversed().map(([, name = "", words, digits]) => [name, words ?? Number(digits)]),
+    found
+      .toReversed()
+      .map(([, name = "", words, digits]) => [name, words === undefined ? Number(digits) : unescaped(words)]),
   );
+}
+
+/** What stands between the quotes of JSON, without its escapes: a secret could be written with them. */
+function unescaped(words: string): string {
+  try {
+    return String(parseJson(`"${words.replace(/\p{Cc}/gu, " ")}"`, limits));
+  } catch {
+    return words;
+  }
 }
 
 function fieldsOfJson(text: string): Fields {

@@ -111,6 +111,7 @@ describe("a download is what its bytes are", () => {
       token.replace("/", "\\/"),
       token,
       `{"errorMessage":"${escaped}"}`,
+      `{"errorMessage":"${escaped}","more":"x`,
       `<Message>${encodeURIComponent(token)}</Message>`,
     ]) {
       const server = opened(await startServer((_, socket) => reply(socket, { body })));
