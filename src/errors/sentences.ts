@@ -204,6 +204,12 @@ const buckets = {
     hint: "Everything that was stored before is safe.",
     retryable: true,
   },
+  bucketFull: {
+    code: "ERR_STORE",
+    text: "The object store has no room left for __path__: __problem__. Ask its administrator to make room, or to raise the quota.",
+    hint: "Everything that was stored before is safe.",
+    retryable: true,
+  },
   bucketNoLock: {
     code: "ERR_STORE",
     text: "The bucket __name__ cannot protect objects from being deleted: __problem__. Nothing was stored. Use a bucket with Object Lock, or store without a retention time.",

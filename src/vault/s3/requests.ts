@@ -402,6 +402,8 @@ const protection = /object ?lock|\bworm\b|immutab|protected|retention|retained|(
 /** How they say that a bucket has no Object Lock, and not that a request needs something else because of it. */
 const noLock =
   /(?:missing|without|no|not have) (?:an? )?object ?lock|object ?lock (?:is )?(?:disabled|not (?:configured|enabled|supported))/i;
+/** How they say that they are full, with codes of their own. */
+const noRoom = /quota|storage ?full|insufficient ?storage|no space|\bcap exceeded/i;
 const busyStatus: ReadonlySet<number> = new Set([429, 503]);
 const brokenStatus: ReadonlySet<number> = new Set([500, 502, 504]);
 
@@ -497,6 +499,10 @@ function sentenceOf(error: BucketRefusal): SentenceKey {
   }
   if (noLock.test(error.message)) {
     return "bucketNoLock";
+  }
+  // A quota may be one of requests.
+  if (!isBusy(error) && (error.status === 507 || noRoom.test(error.message))) {
+    return "bucketFull";
   }
   if (isDenied(error)) {
     return "bucketDenied";

@@ -123,6 +123,21 @@ describe("a bucket that fails", () => {
       sentence: "bucketDenied",
       said: "Object is WORM protected",
     },
+    "its quota is used up": {
+      fault: { status: 403, code: "QuotaExceeded" },
+      sentence: "bucketFull",
+      said: "no room left for s3://evidence",
+    },
+    "its disks are full": {
+      fault: { status: 507, code: "XMinioStorageFull" },
+      sentence: "bucketFull",
+      said: "XMinioStorageFull",
+    },
+    "it takes no more requests for now": {
+      fault: { status: 429, code: "Throttled", message: "request quota exceeded" },
+      sentence: "bucketBusy",
+      said: "Try again later",
+    },
     "no connection lasts": { fault: "reset", sentence: "bucketUnreachable", said: "127.0.0.1" },
   };
   for (const [when, { fault, sentence, said }] of Object.entries(lasting)) {
