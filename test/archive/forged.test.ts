@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { appendFile, cp, mkdir, readFile, readdir, rm, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { holdPackages, pruneArchive, releasePackages } from "../../src/index.ts";
 import { sha256Of } from "../../src/model/sha256.ts";
 import { entryOf, readEvent } from "../../src/vault/log/events.ts";
+import { Rebuild } from "../../src/vault/upkeep/rebuild.ts";
 import { rowsIn } from "../support/rows.ts";
 import { changeDatabase, copiesOfArchive, verify } from "./packages.ts";
+import { databaseOf } from "./store.ts";
 
 /** What somebody does who may write to the folder of packages, and who knows how everything is written. */
 describe("archive: what a forger changes in the folder of packages", () => {
@@ -148,6 +150,42 @@ describe("archive: what a forger changes in the folder of packages", () => {
       const line = lines.find((one) => one.includes(before))?.replace(before, after);
       await writeFile(join(other, "other.log"), `${line}\n`.replace(/^\d+/, "0"));
       assert.ok((await verify(root, null)).said.includes(`changed ${first}/manifest.json`));
+    }));
+
+  it("is noticed if he puts the log of another store in the place of one, which excuses what he has deleted", () =>
+    archive.withArchive(async (root) => {
+      const { file } = await logIn(root);
+      const logs = join(dirname(file), "..");
+      const text = await readFile(file, "utf8");
+      const one = text
+        .split("\n")
+        .map((line) => readEvent(line.replace(/^\d+ /, "")))
+        .find((event) => event?.what === "archived" && event.path === first);
+      assert.ok(one?.what === "archived");
+      const { package: id, path, sha256 } = one;
+      const at = new Date(Date.now() + 1_000).toISOString();
+      const of = { at, package: id, path, sha256 };
+      const { line } = entryOf({ what: "pruned", ...of, transactionId: "m0", before: at });
+      const [own, other] = [basename(dirname(file)), randomUUID()];
+      await mkdir(join(logs, other));
+      const forged = `${text}${text.trimEnd().split("\n").length} ${line}\n`;
+      await writeFile(join(logs, other, "other.log"), forged);
+      await rm(dirname(file), { recursive: true });
+      await rm(join(root, first), { recursive: true });
+      const copied = `log .dimensioner-archive/log/${other}`;
+      const gone = `log .dimensioner-archive/log/${own}`;
+      assert.deepEqual((await verify(root)).said, [copied, gone]);
+      assert.ok((await verify(root, null)).said.includes(copied));
+      // Also where its first line says what its folder says.
+      await writeFile(
+        join(logs, other, "other.log"),
+        forged.replace(`"store":"${own}"`, `"store":"${other}"`),
+      );
+      assert.deepEqual((await verify(root)).said, [gone]);
+      for await (const _problem of new Rebuild(root, { database: databaseOf(root) }).run()) {
+        // What it cannot index does not matter here.
+      }
+      assert.ok(!(await verify(root)).said.includes(gone));
     }));
 
   it("is noticed if lines of the log are gone", () =>

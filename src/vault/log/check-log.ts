@@ -98,6 +98,11 @@ export class LogCheck {
       yield* one.replayed.findings;
       notes.push(...(await noteLost(one.replay)));
     }
+    for (const database of databases) {
+      if (this.#logs.every(({ replay }) => replay.store !== database.store)) {
+        yield* sayGone(database);
+      }
+    }
     if (this.#logs.length === 0) {
       const problem = "whether packages are missing or were added: there is no log of this archive here";
       unchecked.push({ kind: "no-log", path: below.slice(0, -1), problem });
@@ -315,6 +320,16 @@ async function* checkMissing(
       return;
     }
     after = String(rows.at(-1)?.["package_id"]);
+  }
+}
+
+/** Another log beside the packages, which says that it is that of another store, is no excuse for one that is gone. */
+async function* sayGone(database: LogInDatabase): AsyncGenerator<Finding> {
+  const count = await database.size();
+  if (count > 0) {
+    const lines = count === 1 ? "1 line" : `${count} lines`;
+    const problem = `this log is not beside the packages, and the database ${database.file} has ${lines} of it; dimensioner rebuild puts them back`;
+    yield { kind: "log", path: [...logParts, database.store].join("/"), problem };
   }
 }
 

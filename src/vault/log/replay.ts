@@ -259,6 +259,11 @@ class State {
   /** Returns what the line says that cannot be so. */
   async apply(n: number, event: LogEvent): Promise<readonly string[]> {
     switch (event.what) {
+      case "begun":
+        if (event.store !== this.#store) {
+          return [`the line ${n} begins the log of the store ${event.store}: it is not of this log`];
+        }
+        return n === 0 ? [] : [`the line ${n} begins the log once more`];
       case "archived": {
         const family = event.supplements ?? event.sha256;
         if (this.held.has(event.package)) {
