@@ -110,6 +110,7 @@ describe("archive: what a forger changes in the folder of packages", () => {
         ["Anna", "Bob"],
         [/"heldAt": "20/, '"heldAt": "19'],
         ["{", '{ "released": "settled, Bob",'],
+        ['"reason"', '"reason": "settled",\n  "reason"'],
         [/^/, "x"],
       ] as const) {
         await writeFile(file, text.replace(from, to));

@@ -173,7 +173,9 @@ async function* checkHolds(
         const value = said?.[name];
         return typeof value === "string" ? value.toWellFormed() : "";
       };
+      // A name that is there twice says one thing to people and another to programs.
       const isSame =
+        `${JSON.stringify(said, null, 2)}\n` === content.toString() &&
         Object.keys(said ?? {}).every((name) => holdFields.has(name)) &&
         text("reason") === event.reason &&
         text("person") === (event.person ?? "");
