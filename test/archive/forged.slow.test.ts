@@ -243,6 +243,15 @@ describe("archive: whoever may write to the packages and the database", () => {
       }));
   }
 
+  it("and lets the log say that a time stamp is of more lines than it is of, is noticed", () =>
+    withArchive(async (root) => {
+      await forgeLog(root, (events) => {
+        const newest = events.findLast(({ what }) => what === "stamped");
+        return newest?.what === "stamped" ? [...events, { ...newest, size: events.length }] : events;
+      });
+      assert.deepEqual((await verifyWith(root)).findings, [`timestamp ${stamps[1]}`]);
+    }));
+
   it("and changes what one of the checkpoints in a file is of, is noticed", () =>
     withArchive(async (root) => {
       const text = await readFile(checkpointFile(), "utf8");

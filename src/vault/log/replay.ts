@@ -6,6 +6,7 @@ import { type Row, type Statement } from "../../database/database.ts";
 import type { LogLine } from "../../database/log-table.ts";
 import type { ToolDatabase } from "../../database/tool-database.ts";
 import type { Finding } from "../../model/archive-reports.ts";
+import { dayMs } from "../../time/clocks.ts";
 import type { ReadDisk } from "../archive-disk.ts";
 import { type EventOf, type LogEvent, readEvent } from "./events.ts";
 import { LogFilesReader, logParts } from "./log-files.ts";
@@ -338,6 +339,16 @@ class State {
     if (archived >= event.before || event.before > event.at) {
       problems.push(
         `the line ${n} says that ${event.path} was deleted at ${event.at} as older than ${event.before}, and it was archived at ${archived}`,
+      );
+    }
+    if (event.path !== found["path"] || event.sha256 !== found["sha256"]) {
+      problems.push(
+        `the line ${n} says that ${event.path} was deleted, and names another folder or manifest than the line that archived it`,
+      );
+    }
+    if (Date.parse(event.before) > Date.now() + dayMs) {
+      problems.push(
+        `the line ${n} says that ${event.path} was deleted as older than ${event.before}, which is in the future by the clock of this computer`,
       );
     }
     // A hold on one of the packages of a transaction keeps all of them.

@@ -92,7 +92,7 @@ export async function* checkTimestamps({
     }
     const verified = verifyKept(one, roots);
     const problem =
-      typeof verified === "string" ? `the time stamp is not valid: ${verified}` : compareWithLog(one, logs);
+      typeof verified === "string" ? `the time stamp is not valid: ${verified}` : compareWithLogs(one, logs);
     if (problem !== undefined || typeof verified === "string") {
       yield found(name, problem ?? "");
       continue;
@@ -119,15 +119,23 @@ function found(name: string, problem: string): Finding {
   return { kind: "timestamp", path: locationOf(name), problem };
 }
 
-/** What is wrong with the checkpoint of a time stamp. */
-function compareWithLog({ checkpoint }: ReadTimestamp, logs: readonly ReplayedLog[]): string | undefined {
+/** What is wrong with the checkpoint of a time stamp, or with what the log says of it. */
+function compareWithLogs(
+  { name, checkpoint }: ReadTimestamp,
+  logs: readonly ReplayedLog[],
+): string | undefined {
   const log = logs.find(({ store }) => store === checkpoint.store);
-  const differs = log === undefined ? undefined : compareCheckpoint(checkpoint, log);
-  return log === undefined
-    ? `the time stamp is of the log of the store ${checkpoint.store}, which is not here`
-    : differs === undefined
-      ? undefined
-      : `the time stamp does not agree with the log: ${differs}`;
+  if (log === undefined) {
+    return `the time stamp is of the log of the store ${checkpoint.store}, which is not here`;
+  }
+  const differs = compareCheckpoint(checkpoint, log);
+  if (differs !== undefined) {
+    return `the time stamp does not agree with the log: ${differs}`;
+  }
+  const other = log.stamped.find(({ timestamp, size }) => timestamp === name && size !== checkpoint.size);
+  return other === undefined
+    ? undefined
+    : `the log says that the time stamp is of ${other.size} lines, and it is of ${checkpoint.size}`;
 }
 
 function explainUncheckedSigners(signers: readonly string[], path: string): Unchecked {

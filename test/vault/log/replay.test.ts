@@ -92,6 +92,32 @@ describe("the replay of a log", () => {
     ]);
   });
 
+  it("knows that a log is begun once and by its own store, and that nothing is deleted before its time", async () => {
+    const begun = (own: string): LogEvent => ({ what: "begun", at, store: own });
+    const other = store.replaceAll("0", "9");
+    const before = new Date(Date.now() + 3 * 86_400_000).toISOString();
+    const { problems } = await replay([
+      begun(store),
+      archived(0),
+      archived(1),
+      archived(2),
+      { ...pruned(0), sha256: hashOf(1) } as LogEvent,
+      { ...pruned(1), path: "a/2" } as LogEvent,
+      { ...pruned(2), at: before, before } as LogEvent,
+      begun(store),
+    ]);
+    const names = "and names another folder or manifest than the line that archived it";
+    assert.deepEqual(problems, [
+      `the line 4 says that a/0 was deleted, ${names}`,
+      `the line 5 says that a/2 was deleted, ${names}`,
+      `the line 6 says that a/2 was deleted as older than ${before}, which is in the future by the clock of this computer`,
+      "the line 7 begins the log once more",
+    ]);
+    assert.deepEqual((await replay([begun(other)])).problems, [
+      `the line 0 begins the log of the store ${other}: it is not of this log`,
+    ]);
+  });
+
   it("asks for no package again with each hold and each deletion", async () => {
     const numbers = Array.from({ length: 100 }, (_, n) => n);
     const events = [
