@@ -186,6 +186,18 @@ export async function namesInState(
   return await namesIn(folder, disk);
 }
 
+/** Whether a folder is there, and no link is on the way to it. */
+export async function isReal(folder: string, disk: Pick<ReadDisk, "realpath">): Promise<boolean> {
+  try {
+    return (await disk.realpath(folder)) === folder;
+  } catch (error) {
+    if (isAbsent(error) || systemCode(error) === "ELOOP") {
+      return false;
+    }
+    throw error;
+  }
+}
+
 export async function exists(path: string, disk: Pick<ReadDisk, "lstat">): Promise<boolean> {
   try {
     await disk.lstat(path);

@@ -1,6 +1,17 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { appendFile, cp, mkdir, readFile, readdir, rename, rm, utimes, writeFile } from "node:fs/promises";
+import {
+  appendFile,
+  cp,
+  mkdir,
+  readFile,
+  readdir,
+  rename,
+  rm,
+  symlink,
+  utimes,
+  writeFile,
+} from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { makeTimestamp } from "../../src/evidence/make-timestamp.ts";
 import { type EvidenceSource, demandListed, withSource } from "../../src/evidence/packages.ts";
@@ -269,6 +280,23 @@ describe("archive: time stamps from OpenSSL", () => {
     [
       "a lost file",
       (kept) => rm(join(kept, "checkpoint")),
+      /^timestamp K: the time stamp is missing, or one of its files is missing or damaged$/,
+    ],
+    [
+      "a link to where it is",
+      async (kept) => {
+        await rename(kept, join(kept, "..", ".elsewhere"));
+        await symlink(join(kept, "..", ".elsewhere"), kept);
+      },
+      /^timestamp K: the time stamp is missing, or one of its files is missing or damaged$/,
+    ],
+    [
+      "a link to where all of them are",
+      async (kept) => {
+        const folder = dirname(kept);
+        await rename(folder, `${folder}-elsewhere`);
+        await symlink(`${folder}-elsewhere`, folder);
+      },
       /^timestamp K: the time stamp is missing, or one of its files is missing or damaged$/,
     ],
     [

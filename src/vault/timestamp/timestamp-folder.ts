@@ -2,7 +2,7 @@ import { X509Certificate } from "node:crypto";
 import { join } from "node:path";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { ProblemError, phrase, problemOf } from "../../errors/interpolation.ts";
-import { type ReadDisk, exists, namesIn, stateFolderName } from "../archive-disk.ts";
+import { type ReadDisk, exists, isReal, namesIn, stateFolderName } from "../archive-disk.ts";
 import type { CoveringTimestamp } from "../../model/archive-reports.ts";
 import type { Vault } from "../vault.ts";
 import type { VerifiedTimestamp } from "./verify.ts";
@@ -68,15 +68,15 @@ export class TimestampFolder {
   readonly #folder: string;
   readonly #disk: ReadDisk;
 
-  /** `folder`: that of the time stamps; `timestampsOf` has that of an archive. */
+  /** `folder`: that of the time stamps, without links; `timestampsOf` has that of an archive. */
   constructor(folder: string, disk: ReadDisk) {
     this.#folder = folder;
     this.#disk = disk;
   }
 
-  /** The names of all time stamps, the earliest first. */
+  /** The names of all time stamps, the earliest first; none where a link leads to them. */
   async names(): Promise<string[]> {
-    const names = await namesIn(this.#folder, this.#disk);
+    const names = (await isReal(this.#folder, this.#disk)) ? await namesIn(this.#folder, this.#disk) : [];
     return names.filter((name) => !name.startsWith(".")).sort();
   }
 
@@ -110,8 +110,11 @@ export class TimestampFolder {
   }
 
   async #readFile(name: string, of: string): Promise<Buffer | undefined> {
-    const path = join(this.#folder, name, of);
-    const content = isTimestampName(name) ? await readPlain(path, this.#disk, mostBytes) : "none";
+    const folder = join(this.#folder, name);
+    const content =
+      isTimestampName(name) && (await isReal(folder, this.#disk))
+        ? await readPlain(join(folder, of), this.#disk, mostBytes)
+        : "none";
     return typeof content === "string" ? undefined : content;
   }
 }
