@@ -107,6 +107,25 @@ describe("archive: dimensioner verify", () => {
       ["changed P/manifest.json"],
     ],
     ["a deleted package", (path) => rm(path, { recursive: true }), ["missing-package P"]],
+    [
+      "a package in the trash, and other things there, that no log says were deleted",
+      async (path, root) => {
+        const trash = join(root, ".dimensioner-archive/trash");
+        await mkdir(join(trash, "letters"), { recursive: true });
+        await writeFile(join(trash, "letters", "letter"), "");
+        await rename(path, join(trash, "package"));
+      },
+      [
+        "missing-package P",
+        "stray .dimensioner-archive/trash/letters",
+        "stray .dimensioner-archive/trash/package",
+      ],
+    ],
+    [
+      "a trash that is a link",
+      (path, root) => symlink(path, join(root, ".dimensioner-archive/trash")),
+      ["stray .dimensioner-archive/trash"],
+    ],
   ];
   for (const [what, damage, kinds] of damages) {
     it(`finds ${what}`, async () => {

@@ -3,14 +3,18 @@ import { type Database, type Row, type SqlValue, type Statement, marksFor } from
 import { listOf, unfinished } from "../../database/own-jobs.ts";
 import type { ToolThread } from "../../database/tool-database.ts";
 import { isDimensionerError } from "../../errors/dimensioner-error.ts";
-import type { ArchiveNote, PrunedPackage } from "../../model/archive-reports.ts";
+import type { ArchiveNote, Finding, PrunedPackage } from "../../model/archive-reports.ts";
 import {
   type ReadDisk,
   holdName,
+  exists,
   isAbsent,
+  isReal,
   manifestFileName,
   namesIn,
+  namesInState,
   stateFolderName,
+  trashFolderName,
   workFolderName,
 } from "../archive-disk.ts";
 import { keyOf, type ListedFolder, listFolders } from "../bucket/bucket-disk.ts";
@@ -22,8 +26,15 @@ import { isUploadLocation } from "../packages/layout.ts";
 import { filesOf } from "../packages/manifest.ts";
 import { type FoundManifest, loadManifest } from "../packages/package-files.ts";
 import type { ListedObject } from "../s3/bucket.ts";
-import type { PrunedPackages } from "./seen-packages.ts";
-import { damagedManifest, isElsewhere, loadManifestWithin, locationOf, sayRetained } from "../walk.ts";
+import type { CheckParts, PrunedPackages } from "./seen-packages.ts";
+import {
+  damagedManifest,
+  isElsewhere,
+  loadManifestWithin,
+  locationOf,
+  sayRetained,
+  sayUnreadable,
+} from "../walk.ts";
 
 /** A medium that is stored for other workers is named by its SHA-256, and a note about media by that of the first one. */
 export const stagedFileName = /^[0-9a-f]{64}(?:\.item)?$/;
@@ -58,7 +69,11 @@ export async function findLeftovers(root: string, disk: ReadDisk, lost?: string)
   }
   for (const [name, kind, text] of [
     ["aside", "aside", "moved aside: it belongs to no open job. Check whether it is needed, then delete it"],
-    ["trash", "trash", "deleted packages that the next dimensioner prune removes, unless they are on hold"],
+    [
+      "trash",
+      "trash",
+      "the next dimensioner prune removes what the log says was deleted, unless it is on hold",
+    ],
   ] as const) {
     const entries = (await foldersIn(join(state, name), disk)).length;
     if (entries > 0) {
@@ -68,9 +83,41 @@ export async function findLeftovers(root: string, disk: ReadDisk, lost?: string)
   return notes;
 }
 
-/** The names of the folders in a folder, without links. */
+/** Names in the trash of a folder of packages. Throws ERR_FILE if a link leads to it. */
+export function trashOf({ root, disk }: Pick<Vault, "disk" | "root">): Promise<string[]> {
+  return namesInState(root, [trashFolderName], disk);
+}
+
+/**
+ * Checks that these entries of a folder's trash are packages that the log says were deleted. A prune says so in the log first, so the log has
+ * to be read after the names.
+ */
+export async function* checkTrash(
+  names: readonly string[],
+  { root, disk, pruned }: Pick<CheckParts, "disk" | "pruned" | "root">,
+): AsyncGenerator<Finding> {
+  for (const name of names) {
+    const path = `${stateFolderName}/${trashFolderName}/${name}`;
+    const folder = join(root, path);
+    // Of what is being removed, the manifest goes last; then the folder is empty.
+    const [first] = await namesIn(folder, disk);
+    const found = await loadManifestWithin(root, `${path}/${manifestFileName}`, disk).catch(sayUnreadable);
+    const isDeleted = typeof found === "object" && (await pruned?.has(found.sha256)) === true;
+    const isEmpty = found === "none" && first === undefined && (await isReal(folder, disk));
+    if (!isDeleted && !isEmpty && (await exists(folder, disk))) {
+      const problem =
+        "this is in the trash, and the log does not say that it was deleted: see what it is, and take it out";
+      yield { kind: "stray", path, problem };
+    }
+  }
+}
+
+/** The names of the folders in a folder, without links; none if a link leads to it. */
 async function foldersIn(folder: string, disk: ReadDisk): Promise<string[]> {
   const names: string[] = [];
+  if (!(await isReal(folder, disk))) {
+    return names;
+  }
   try {
     for await (const entry of await disk.opendir(folder)) {
       if (entry.isDirectory()) {

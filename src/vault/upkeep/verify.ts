@@ -28,6 +28,8 @@ import {
   manifestFileName,
   measurementFileName,
   plainDisk,
+  stateFolderName,
+  trashFolderName,
   BlockingDisk,
 } from "../archive-disk.ts";
 import { checkExport, exportedPackagesName, findExport, noteNeighbours } from "./export-check.ts";
@@ -36,7 +38,7 @@ import type { VaultLocation } from "../store.ts";
 import type { Vault } from "../vault.ts";
 import type { HashAnswer } from "../hash-thread.ts";
 import { IndexReader, findDatabases, isFolder, isOfPlace, openForTool } from "../index-reader.ts";
-import { UnfinishedPackages, findLeftovers } from "./leftovers.ts";
+import { UnfinishedPackages, checkTrash, findLeftovers, trashOf } from "./leftovers.ts";
 import { type OpenedScope, openScope } from "../open-vault.ts";
 import type { PlacedPackage } from "../packages/intent.ts";
 import { keepMs } from "../packages/package-keys.ts";
@@ -197,12 +199,14 @@ export class Verification {
     yield* checkComplete(seen, this.#totals);
     let replayed: readonly ReplayedLog[] = [];
     if (logs !== undefined) {
+      const trash = yield* this.#trashIn(scope);
       const [originals = [], databases = []] = [true, false].map((is) =>
         this.#indexes.readable.filter((one) => this.#indexes.isOfOtherPlace(one) === is),
       );
       const checks = { below, databases, originals, unchecked: this.#unchecked, notes: this.#notes };
       replayed = yield* logs.checkLines(checks);
       yield* logs.checkPackages(checks);
+      yield* checkTrash(trash, work);
     }
     yield* checkpoints.check(replayed, this.#unchecked);
     yield* checkSupplements(work, this.#unchecked);
@@ -223,6 +227,19 @@ export class Verification {
     }
     if (exported === undefined) {
       await this.#noteVerified(work, this.#indexes.readable);
+    }
+  }
+
+  /** In a bucket, it has objects of another kind. */
+  async *#trashIn({ root, disk, vault }: OpenedScope): AsyncGenerator<Finding, readonly string[]> {
+    try {
+      return vault.kind === "s3" ? [] : await trashOf({ root, disk });
+    } catch (error) {
+      if (!isDimensionerError(error) || error.sentence !== "fileOutside") {
+        throw error;
+      }
+      yield { kind: "stray", path: `${stateFolderName}/${trashFolderName}`, problem: error.message };
+      return [];
     }
   }
 
