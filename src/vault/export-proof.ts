@@ -5,9 +5,11 @@
 import type { X509Certificate } from "node:crypto";
 import { join } from "node:path";
 import type { ArchiveNote, Finding, Unchecked } from "../model/archive-reports.ts";
-import { type ReadDisk, exists } from "./archive-disk.ts";
+import { ProblemError } from "../errors/interpolation.ts";
+import { type ReadDisk, exists, isReal } from "./archive-disk.ts";
+import { openPlain } from "./packages/package-files.ts";
 import { exportedPackagesName, sumsName } from "./upkeep/export-check.ts";
-import { readFrom } from "./plain-files.ts";
+import { readLines } from "./plain-files.ts";
 import { readEvent } from "./log/events.ts";
 import { readLine, textOfLines } from "./log/log-files.ts";
 import type { LaterLine, ProvenPackage, StampProof } from "./log/package-proof.ts";
@@ -110,9 +112,9 @@ function readMe(commands: readonly string[], hasRoots: boolean): string {
    Linux    sha256sum -c ${sumsName}
    macOS    shasum -a 256 -c ${sumsName}
 
-2. That each file is the one that its manifest.json lists, that each manifest.json is the one that a line of the
-   archive's log names, and that this line is one of those that a checkpoint is of. The script needs Python 3 and
-   nothing else, and is short enough to be read first:
+2. That nothing was added, that each file is the one that its manifest.json lists, that each manifest.json is the one
+   that a line of the archive's log names, and that this line is one of those that a checkpoint is of. The script
+   needs Python 3 and nothing else, and is short enough to be read first:
 
    python3 ${proofName}/${names.script}        (Windows: py ${proofName}\\${names.script})
 
@@ -160,17 +162,27 @@ export async function* checkExportProof(checks: ExportProofChecks): AsyncGenerat
     path: `${proofName}/${name}`,
     problem,
   });
-  for (const text of await linesOf(at(names.log), disk)) {
+  // What a link leads to is no part of the export.
+  const isThere = await isReal(join(folder, proofName), disk);
+  let last = -1;
+  for (const text of isThere ? await linesOf(at(names.log), disk) : []) {
     const read = readLine(text);
     const event = read === undefined ? undefined : readEvent(read.line);
     if (read === undefined || event === undefined || !("package" in event)) {
-      yield found(names.log, "a line of it cannot be read: it was changed");
+      yield found(names.log, unreadLine);
       continue;
     }
     if (lines.has(read.n)) {
       yield found(names.log, `the line ${read.n} is there twice`);
       continue;
     }
+    if (read.n < last) {
+      yield found(
+        names.log,
+        `the line ${read.n} comes after the line ${last}: the lines are not in their order`,
+      );
+    }
+    last = read.n;
     lines.set(read.n, read.line);
     if (event.what === "archived") {
       archived.add(read.n);
@@ -242,8 +254,12 @@ export async function* checkExportProof(checks: ExportProofChecks): AsyncGenerat
     signed = Math.max(signed, size);
     const first = coveredPackages();
     for (const text of await linesOf(at(`${name}/${pathsName}`), disk)) {
-      const [, number = "", path = ""] = pathsShape.exec(text) ?? [];
-      const line = lines.get(number === "" ? -1 : Number(number));
+      const [, number, path = ""] = pathsShape.exec(text) ?? [];
+      if (number === undefined) {
+        yield found(`${name}/${pathsName}`, unreadLine);
+        continue;
+      }
+      const line = lines.get(Number(number));
       const hashes = path
         .split(" ")
         .slice(1)
@@ -301,19 +317,35 @@ function isFolderOf(folder: string, path: string, sha256: string): boolean {
   return there === archived || isShort;
 }
 
+const unreadLine = "a line of it cannot be read: it was changed";
+
+/** The lines of a file; where something is behind the last one, or a line has no end, an empty one that nothing else writes. */
 async function linesOf(path: string, disk: ReadDisk): Promise<string[]> {
   const all: string[] = [];
-  for await (const { lines } of readFrom(path, disk, 0)) {
-    all.push(...lines);
+  const file = await openPlain(path, disk);
+  try {
+    let read = 0;
+    for await (const { lines, end } of file === undefined ? [] : readLines(file, 0)) {
+      all.push(...lines);
+      read = end;
+    }
+    const { size } = (await file?.stat()) ?? { size: 0 };
+    return size > read ? [...all, ""] : all;
+  } catch (error) {
+    if (error instanceof ProblemError) {
+      return [...all, ""];
+    }
+    throw error;
+  } finally {
+    await file?.close();
   }
-  return all;
 }
 
 /** The script in an export with which anybody checks it without this package; Python 3, and nothing else, runs it. */
 const checkScript = String.raw`#!/usr/bin/env python3
 """Checks the packages of this export: their files, their lines in the archive's log, and the way from each line to the
 checkpoints. It needs nothing but Python 3 and changes nothing. Time stamps are checked by OpenSSL: see README.txt."""
-import base64, hashlib, json, pathlib, sys, unicodedata
+import base64, hashlib, json, pathlib, re, sys, unicodedata
 
 proof = pathlib.Path(__file__).resolve().parent
 problems = []
@@ -348,12 +380,29 @@ def is_folder_of(folder, path, sha256):  # too long a path has the beginning of 
     is_short = tilde and start == sha256[:8] and path.split("/")[-1].startswith(short.rstrip("\ufffd"))
     return folder == path or is_short
 
+def lines_of(file, shape):  # each has the shape, and an end
+    *read, rest = file.read_bytes().split(b"\n")
+    good = [line for line in read if re.fullmatch(shape, line, re.DOTALL)]
+    if rest or len(good) < len(read):
+        problems.append(f"{file}: a line of it is not one that an export has")
+    return good
+
+def says_once(line):  # JSON in the one way in which the log has it
+    event = json.loads(line)
+    plain = json.dumps(event, ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode()
+    expected = {"at", "package", "path", "sha256", "what"} | fields.get(event.get("what"), {""})
+    if plain != line or set(event) - {"reason"} != expected:
+        problems.append(f"a line of the log cannot be read: {line[:200]}")
+    return event
+
+fields = {"archived": {"archived", "supplements"}, "held": {"person"}, "released": {"person"}}
+fields |= {"named": {"number", "person"}, "pruned": {"before", "transactionId"}, "kept": {"transactionId"}}
 # Each line: its number in the log, a space, and what it says of one package: first that it was archived.
-log = [line.split(b" ", 1) for line in (proof / "log").read_bytes().split(b"\n") if line]
+log = [line.split(b" ", 1) for line in lines_of(proof / "log", rb"(?:0|[1-9]\d{0,14}) \{.*\}")]
 lines = dict(log)
 if [number for number, _ in log] != [str(number).encode() for number in sorted({int(number) for number in lines})]:
     problems.append("the lines of the log are not in their order, or one is there twice")
-events = {number: json.loads(line) for number, line in lines.items()}
+events = {number: says_once(line) for number, line in lines.items()}
 archived = {number: event["sha256"] for number, event in events.items() if event["what"] == "archived"}
 places = {event["sha256"]: event["path"] for number, event in events.items() if number in archived}
 waiting = set(places)
@@ -376,8 +425,23 @@ for manifest in sorted(packages.rglob("manifest.json")):
             problems.append(f"{file}: this is not the file that the manifest names")
     named |= {manifest, *(manifest.parent / name for name in files)}
 for file in packages.rglob("*"):
-    if file.is_symlink() or not (file in named or file.is_dir()):
+    is_folder = file.is_dir() and file.parent / "manifest.json" not in named
+    if file.is_symlink() or not (file in named or is_folder):
         problems.append(f"{file}: no manifest names this file")
+
+# sha256sum passes over a line of another form, and does not look for files that no line lists.
+listed, sums = set(), proof.parent / "SHA256SUMS"
+for line in re.sub(rb"\r?\n\Z", b"", sums.read_bytes() if sums.is_file() else b"").split(b"\n"):
+    read = re.fullmatch(rb"[0-9a-f]{64} [ *](.+?)\r?", line)
+    name = unicodedata.normalize("NFC", read[1].decode(errors="replace")) if read else ""
+    if re.search(r"\\|\0|^[A-Za-z]:", name) or {"", ".", ".."} & set(name.split("/")):
+        problems.append(f"{sums}: a line of it is not one that an export has")
+    listed.add(name)
+for file in proof.parent.rglob("*"):
+    name = unicodedata.normalize("NFC", file.relative_to(proof.parent).as_posix())
+    is_listed = name in listed or (file in named and file.name != "manifest.json")
+    if file.is_symlink() or not (is_listed or file.is_dir() or file == sums):
+        problems.append(f"{file}: SHA256SUMS does not list it, so it was not exported")
 if not archived:
     problems.append("there is no package here")
 for missing in waiting:
@@ -387,7 +451,7 @@ covered, signed = set(), 0
 for paths in sorted(proof.glob("*/paths")):
     origin, size, root = (paths.parent / "checkpoint").read_text().split("\n")[:3]
     signed = max(signed, int(size))
-    for number, *path in (line.split() for line in paths.read_text().splitlines()):
+    for number, *path in (line.decode().split(" ") for line in lines_of(paths, rb"(?:0|[1-9]\d{0,14})(?: [0-9a-f]{64})*")):
         leaf = sha256(b"\x00" + lines.get(number.encode(), b""))
         reached = root_by_path(leaf, int(number), int(size), [bytes.fromhex(one) for one in path])
         if int(number) < int(size) and reached == base64.b64decode(root):
@@ -399,8 +463,9 @@ for number in lines.keys() - covered:
         problems.append(f"the line {number.decode()} is one of those that a checkpoint is of, and nothing shows it")
 for number in archived.keys() - covered:
     problems.append(f"the line {number.decode()}: no checkpoint covers it, so nothing shows since when it is as it is")
+own = {(event["package"], event["sha256"]) for number, event in events.items() if number in archived}
 for number, event in events.items():
-    if event["sha256"] not in archived.values():
+    if (event["package"], event["sha256"]) not in own:
         problems.append(f"the line {number.decode()} is about a package that is not here")
     elif number not in archived:
         about = ", ".join(str(event[name]) for name in ("number", "reason", "person") if event.get(name))

@@ -165,16 +165,3 @@ export async function* readLines(
     }
   }
 }
-
-/** Reads the complete lines of a file from a position on. Nothing if there is no such file. */
-export async function* readFrom(path: string, disk: ReadDisk, from: number): ReturnType<typeof readLines> {
-  const file = await openPlain(path, disk);
-  if (file === undefined) {
-    return;
-  }
-  try {
-    yield* readLines(file, from);
-  } finally {
-    await file.close();
-  }
-}

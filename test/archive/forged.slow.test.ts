@@ -10,6 +10,7 @@ import {
   realpath,
   rename,
   rm,
+  symlink,
   writeFile,
 } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -710,6 +711,86 @@ describe("archive: whoever may write to the packages and the database", () => {
           const text = await readFile(log, "utf8");
           await writeFile(log, `${text.replace(/\n.*/s, "").replace("2026", "2025")}\n${text}`);
           await forgeSums(folder);
+        },
+        { sums: false, script: true, signed: false },
+      ],
+      [
+        "with a file that the list of hashes does not have",
+        (folder) => writeFile(join(folder, "correction.html"), "<p>1.5</p>"),
+        { sums: false, script: true, signed: false },
+      ],
+      [
+        "with a page that the list of hashes has no more, and changed",
+        async (folder) => {
+          const file = join(folder, "SHA256SUMS");
+          await writeFile(file, (await readFile(file, "utf8")).replace(/^.* report\.html\n/m, ""));
+          await appendFile(join(folder, "report.html"), "<p>1.5</p>");
+        },
+        { sums: false, script: true, signed: false },
+      ],
+      [
+        "with lines in the list of hashes that sha256sum passes over",
+        (folder) => appendFile(join(folder, "SHA256SUMS"), "# corrected\n"),
+        { sums: false, script: true, signed: false },
+      ],
+      [
+        "with a hold in a package, and in the list of hashes",
+        async (folder) => {
+          const name = `packages/${paths[0]}/hold.txt`;
+          await writeFile(join(folder, name), "claim 8");
+          await appendFile(join(folder, "SHA256SUMS"), `${sha256Of("claim 8")}  ${name}\n`);
+        },
+        { sums: false, script: true, signed: false },
+      ],
+      [
+        "with an empty folder in a package",
+        (folder) => mkdir(join(folder, "packages", paths[0] ?? "", "more")),
+        { sums: false, script: true, signed: false },
+      ],
+      [
+        "with text behind the last line of the log",
+        async (folder) => {
+          await appendFile(join(folder, "proof", "log"), "released");
+          await forgeSums(folder);
+        },
+        { sums: false, script: true, signed: false },
+      ],
+      [
+        "with a line of the log that says the reason of a hold twice",
+        async (folder) => {
+          const log = join(folder, "proof", "log");
+          const text = await readFile(log, "utf8");
+          await writeFile(log, text.replace('"reason":"claim 7"', '"reason":"settled","reason":"claim 7"'));
+          await forgeSums(folder);
+        },
+        { sums: false, script: true, signed: false },
+      ],
+      [
+        "with the last two lines of the log in another order",
+        async (folder) => {
+          const log = join(folder, "proof", "log");
+          const lines = (await readFile(log, "utf8")).trimEnd().split("\n");
+          const last = lines.splice(-2).toReversed();
+          await writeFile(log, `${[...lines, ...last].join("\n")}\n`);
+          await forgeSums(folder);
+        },
+        { sums: false, script: true, signed: false },
+      ],
+      [
+        "with ways from the lines to a checkpoint that are written in another form",
+        async (folder) => {
+          const [name = ""] = (await readdir(join(folder, "proof"))).filter((one) => /^\d{8}T/.test(one));
+          const file = join(folder, "proof", name, "paths");
+          await writeFile(file, (await readFile(file, "utf8")).replaceAll("\n", "\r\n"));
+          await forgeSums(folder);
+        },
+        { sums: false, script: true, signed: false },
+      ],
+      [
+        "with a link in the place of its packages",
+        async (folder) => {
+          await rename(join(folder, "packages"), join(folder, "..", "elsewhere"));
+          await symlink(join(folder, "..", "elsewhere"), join(folder, "packages"));
         },
         { sums: false, script: true, signed: false },
       ],

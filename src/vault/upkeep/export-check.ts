@@ -21,7 +21,7 @@ export interface ExportCheckParts {
   readonly seen: SeenPackages;
 }
 
-/** The folder of the extracted export that a folder is, or of which it is the folder of packages; undefined if it is none. */
+/** The folder of the extracted export that a folder is, or of which it is the folder of packages, without links; undefined if it is none. */
 export async function findExport(folder: string, disk: ReadDisk = plainDisk): Promise<string | undefined> {
   // What cannot be read is reported when it is opened.
   const has = (one: string, name: string): Promise<boolean> =>
@@ -29,10 +29,11 @@ export async function findExport(folder: string, disk: ReadDisk = plainDisk): Pr
   const isExport = async (one: string): Promise<boolean> =>
     one !== "" && (await has(one, sumsName)) && (await has(one, exportedPackagesName));
   if (await isExport(folder)) {
-    return folder;
+    return await disk.realpath(folder);
   }
   const above = dirname(folder);
-  return basename(folder) === exportedPackagesName && (await isExport(above)) ? above : undefined;
+  const isOfPackages = basename(folder) === exportedPackagesName && (await isExport(above));
+  return isOfPackages ? await disk.realpath(above) : undefined;
 }
 
 /**
@@ -92,12 +93,11 @@ export async function* checkExport({ folder, hasher, seen }: ExportCheckParts): 
         };
       }
     }
-    // In an archive, a hold is no finding. A folder that cannot be read was reported with its package.
+    // In an archive, a hold is no finding, and none is exported. A folder that cannot be read was reported with its package.
     const names = await namesIn(join(folder, name), disk).catch(() => []);
     for (const inner of names.filter((one) => holdName.test(one))) {
-      if (!own.delete(`${name}/${inner}`)) {
-        yield { kind: "stray", path: `${name}/${inner}`, problem };
-      }
+      own.delete(`${name}/${inner}`);
+      yield { kind: "stray", path: `${name}/${inner}`, problem: "an export has no such file: it was added" };
     }
     lacking.push(...own);
   }

@@ -178,6 +178,12 @@ export class Verification {
         ? await openScope(named, this.#options)
         : await openScope(join(exported, exportedPackagesName), { ...this.#options, isExport: true });
     const { root, start, hasState } = scope;
+    if (exported !== undefined && root !== join(exported, exportedPackagesName)) {
+      this.#opened.push(scope);
+      const problem = "this is a link: an export has none, and what it leads to was not read";
+      yield { kind: "stray", path: exportedPackagesName, problem };
+      return;
+    }
     const disk =
       this.#options.mayBlock === true && scope.disk === plainDisk ? new BlockingDisk() : scope.disk;
     const hasher = new FileHasher({ disk, signal, mayUseThread });
