@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import * as v from "valibot";
 import { type DatabaseLocation, databaseText } from "../database/database.ts";
@@ -50,6 +50,9 @@ export interface NamedStore {
 }
 
 const mostCharacters = 64 * 1024;
+const mostBytesOfCharacter = 4;
+/** How each ZIP begins. */
+const zipStart = "PK\u0003\u0004";
 /** The names of secrets, in small letters and without signs. */
 const secretName = /(?:accesskey|accesskeyid|secret|secretkey|token|password|passwd|credentials?)$/;
 
@@ -64,11 +67,23 @@ export function storeFileOf(vault: VaultLocation, database: DatabaseLocation): S
 /** Reads such a file. A relative path is one from its folder. Throws an error with a sentence that says what to correct. */
 export async function readStoreFile(path: string): Promise<NamedStore> {
   try {
-    return readStore(await readFile(path, "utf8"), dirname(resolve(path)));
+    return readStore(await readStart(path), dirname(resolve(path)));
   } catch (error) {
     throw new Error(`the store file ${path}: ${error instanceof Error ? error.message : String(error)}`, {
       cause: error,
     });
+  }
+}
+
+/** Reads as much as shows that it is too long: an export may have gigabytes. */
+async function readStart(path: string): Promise<string> {
+  const file = await open(path);
+  try {
+    const most = Buffer.alloc(mostCharacters * mostBytesOfCharacter + 1);
+    const { bytesRead } = await file.read(most, 0, most.length, 0);
+    return most.toString("utf8", 0, bytesRead);
+  } finally {
+    await file.close();
   }
 }
 
@@ -96,6 +111,11 @@ function readStore(content: string, folder: string): NamedStore {
 
 /** The error of JSON.parse would show a part of the text, which may be a secret. */
 function parse(content: string): unknown {
+  if (content.startsWith(zipStart)) {
+    throw new Error(
+      "this is a ZIP and no store file: extract an export, and name the folder that it is in then",
+    );
+  }
   if (content.length > mostCharacters) {
     throw new Error(`the content is longer than ${mostCharacters / 1024} KB, so it is no store file`);
   }

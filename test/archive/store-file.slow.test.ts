@@ -117,6 +117,8 @@ describe("archive: a store file", () => {
     ],
     ["[".repeat(30_000) + "]".repeat(30_000), /: it has more than 64 levels of nesting$/],
     [`{"files": "${"x".repeat(65_536)}"}`, /: the content is longer than 64 KB/],
+    [`{"files": "${"\u{1F4E6}".repeat(65_536)}"}`, /: the content is longer than 64 KB/],
+    ["PK\u0003\u0004", /: this is a ZIP and no store file: extract an export/],
   ];
   for (const [content, said] of wrong) {
     it(`is refused with what is wrong: ${JSON.stringify(content).slice(0, 100)}`, () =>
