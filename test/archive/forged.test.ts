@@ -195,5 +195,16 @@ describe("archive: what a forger changes in the folder of packages", () => {
       await writeFile(file, `${lines.filter((_, index) => index !== 2).join("\n")}\n`);
       const { findings } = await verify(root, null);
       assert.ok(findings.some(({ kind, problem }) => kind === "log" && problem.endsWith("is missing")));
+      // That a kill has done it is not known.
+      const known = await verify(root);
+      assert.match(
+        known.findings.map(({ problem }) => problem).join("\n"),
+        /in the database and not beside the packages: somebody has removed .* or a kill .* dimensioner rebuild puts it back/,
+      );
+      assert.match(known.report.unchecked[0]?.problem ?? "", /or the lines were removed/);
+      for await (const _problem of new Rebuild(root, { database: databaseOf(root) }).run()) {
+        // Nothing is wrong but what it puts back.
+      }
+      assert.deepEqual((await verify(root)).said, []);
     }));
 });

@@ -256,7 +256,7 @@ async function* checkUnknown(
   const [first] = waiting;
   if (first !== undefined) {
     const count = waiting.length === 1 ? "1 package is" : `${waiting.length} packages are`;
-    const problem = `${count} not in the log yet: their jobs are at work, or were killed, and the next start of their store adds the lines`;
+    const problem = `${count} not in the log yet: their jobs are at work, or were killed and the next start of their store adds the lines; or the lines were removed, which is said of the log then`;
     unchecked.push({ kind: "not-logged-yet", path: first, problem });
   }
 }
@@ -393,7 +393,7 @@ async function* compareWithDatabase(
   const [first] = lacking;
   if (first !== undefined) {
     const what =
-      "in the database and not beside the packages: the next start of the store puts back what a kill has interrupted";
+      "in the database and not beside the packages: somebody has removed what is missing there, or a kill has interrupted the writing; dimensioner rebuild puts it back, and after a kill the next start of the store does";
     yield say(sayLines(first, lacking.at(-1) ?? first, what));
   }
   const there = await replay.size();
