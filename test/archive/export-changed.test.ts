@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { appendFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { saveExport } from "../../src/evidence/export/export-packages.ts";
 import { withPackages } from "../../src/evidence/packages.ts";
@@ -69,6 +69,22 @@ describe("archive: an extracted export that was changed", () => {
           `stray packages/${path}/Hold.txt`,
           "no-timestamps proof",
         ]);
+      }),
+    ));
+
+  it("ends where a file is so long that nobody could read it", () =>
+    withFolder((to) =>
+      archive.withArchive(async (root) => {
+        const folder = join(to, "claim");
+        await exportTo(folder, root);
+        for (const name of ["proof/log", "report.html"]) {
+          await truncate(join(folder, name), 2 ** 41);
+        }
+        const { said } = await verify(folder, null);
+        assert.ok(
+          said.includes("changed proof/log") && said.includes("changed report.html"),
+          said.join("\n"),
+        );
       }),
     ));
 

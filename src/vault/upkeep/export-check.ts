@@ -13,6 +13,8 @@ export const sumsName = "SHA256SUMS";
 export const exportedPackagesName = "packages";
 /** A line for each file; an export of 100,000 files has less than half of this. */
 const mostSumsBytes = 32 * 1024 * 1024;
+/** A report of 100,000 packages, with its pictures, is much shorter; a longer file is not read to its end, which may never come. */
+const mostBesideBytes = 4 * 1024 ** 3;
 
 export interface ExportCheckParts {
   /** The folder of the extracted export. */
@@ -57,7 +59,7 @@ export async function* checkExport({ folder, hasher, seen }: ExportCheckParts): 
     if (name.startsWith(ofPackages) && !name.endsWith(`/${manifestFileName}`)) {
       left.set(dirname(name), (left.get(dirname(name)) ?? new Set()).add(name));
     } else {
-      const found = await hasher.hash(join(folder, name));
+      const found = await hasher.hash(join(folder, name), mostBesideBytes);
       if (found === undefined) {
         yield { kind: "missing", path: name, problem: "the file is not there" };
       } else if (typeof found === "string") {
