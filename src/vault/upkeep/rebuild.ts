@@ -560,8 +560,8 @@ class IndexWriter {
       say(
         "other-log",
         count,
-        `is of the store ${store}: the database of that store lists it`,
-        `are of the store ${store}: the database of that store lists them`,
+        `is of the store ${store}, whose log is here: only a database of that store lists it`,
+        `are of the store ${store}, whose log is here: only a database of that store lists them`,
       );
     }
     return notes;
