@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { sha256Of } from "../../src/model/sha256.ts";
 import { verifyArchive } from "../../src/vault/upkeep/upkeep.ts";
 import { useCredentials } from "../support/s3-servers.ts";
 import {
@@ -65,6 +66,24 @@ describe("archive: verifying a bucket in which workers archive", () => {
         assert.deepEqual(
           lost.findings.map(({ kind, path }) => `${kind} ${path}`),
           [`missing-package ${second}`],
+        );
+      });
+
+      it("finds in the trash what no log knows", async () => {
+        const trash = ".dimensioner-archive/trash";
+        const manifest = await contentOf(archive.vault, `${first}/manifest.json`);
+        const copyOf = (content: Buffer): Buffer => Buffer.concat([Buffer.from(`${first}\n`), content]);
+        await archive.put(`${second}/hold`, "");
+        await archive.put(`${third}/hold`, "");
+        await archive.prune();
+        // What a prune has there while it deletes a package.
+        await archive.put(`${trash}/${sha256Of(first)}`, copyOf(manifest));
+        assert.deepEqual((await verify(archive.url, archive.index.given)).said, []);
+        await archive.put(`${trash}/${sha256Of(first)}`, copyOf(Buffer.concat([manifest, Buffer.from(" ")])));
+        await archive.put(`${trash}/letter`, "letter");
+        assert.deepEqual(
+          (await verify(archive.url, archive.index.given)).said.toSorted(),
+          [`stray ${trash}/${sha256Of(first)}`, `stray ${trash}/letter`].toSorted(),
         );
       });
 

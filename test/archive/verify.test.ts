@@ -114,9 +114,11 @@ describe("archive: dimensioner verify", () => {
         await mkdir(join(trash, "letters"), { recursive: true });
         await writeFile(join(trash, "letters", "letter"), "");
         await rename(path, join(trash, "package"));
+        await writeFile(join(trash, "file"), "");
       },
       [
         "missing-package P",
+        "stray .dimensioner-archive/trash/file",
         "stray .dimensioner-archive/trash/letters",
         "stray .dimensioner-archive/trash/package",
       ],

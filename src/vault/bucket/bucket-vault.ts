@@ -1,4 +1,4 @@
-import { join, posix } from "node:path";
+import { basename, join, posix } from "node:path";
 import type { LogLine } from "../../database/log-table.ts";
 import { isDimensionerError } from "../../errors/dimensioner-error.ts";
 import { ProblemError, phrase } from "../../errors/interpolation.ts";
@@ -34,6 +34,20 @@ import { type BucketDisk, keyOf, pathOf, BucketFile } from "./bucket-disk.ts";
 const longestKeyBytes = 1_024;
 /** Why an object store does not delete what is not needed any more: it will not do so later either. */
 const refusals: ReadonlySet<SentenceKey> = new Set(["bucketDenied", "bucketProtected"]);
+
+/** The copy of a manifest in the trash of a bucket, with the location of its package; undefined if it is none. */
+export async function readTrashed(
+  copy: string,
+  disk: Pick<ReadDisk, "open">,
+): Promise<{ readonly location: string; readonly bytes: Buffer } | undefined> {
+  const content = await readPlain(copy, disk, largestManifestBytes + longestKeyBytes);
+  const end = typeof content === "string" ? -1 : content.indexOf("\n");
+  if (typeof content === "string" || end < 0) {
+    return undefined;
+  }
+  const location = content.toString("utf8", 0, end);
+  return sha256Of(location) === basename(copy) ? { location, bytes: content.subarray(end + 1) } : undefined;
+}
 
 /** The files of an archive in a bucket. */
 export class BucketVault implements Vault {
@@ -278,12 +292,10 @@ export class BucketVault implements Vault {
     const left: string[] = [];
     for (const name of await this.disk.readdir(trash)) {
       const copy = join(trash, name);
-      const content = await readPlain(copy, this.disk, largestManifestBytes + longestKeyBytes);
-      const end = typeof content === "string" ? -1 : content.indexOf("\n");
-      const location = typeof content === "string" ? "" : content.toString("utf8", 0, Math.max(end, 0));
-      const bytes = typeof content === "string" ? Buffer.alloc(0) : content.subarray(end + 1);
+      const read = await readTrashed(copy, this.disk);
+      const { location, bytes } = read ?? { location: "", bytes: Buffer.alloc(0) };
       const manifest = readManifest(bytes.toString());
-      if (manifest === undefined || sha256Of(location) !== name || !isLocation(location)) {
+      if (manifest === undefined || !isLocation(location)) {
         left.push(`${stateFolderName}/${trashFolderName}/${name}`);
         continue;
       }

@@ -18,7 +18,7 @@ import {
   workFolderName,
 } from "../archive-disk.ts";
 import { keyOf, type ListedFolder, listFolders } from "../bucket/bucket-disk.ts";
-import { markArchive, type BucketVault } from "../bucket/bucket-vault.ts";
+import { markArchive, readTrashed, type BucketVault } from "../bucket/bucket-vault.ts";
 import type { Vault } from "../vault.ts";
 import { findDatabases, openForTool } from "../index-reader.ts";
 import type { OpenedScope } from "../open-vault.ts";
@@ -26,15 +26,9 @@ import { isUploadLocation } from "../packages/layout.ts";
 import { filesOf } from "../packages/manifest.ts";
 import { type FoundManifest, loadManifest } from "../packages/package-files.ts";
 import type { ListedObject } from "../s3/bucket.ts";
+import { sha256Of } from "../../model/sha256.ts";
 import type { CheckParts, PrunedPackages } from "./seen-packages.ts";
-import {
-  damagedManifest,
-  isElsewhere,
-  loadManifestWithin,
-  locationOf,
-  sayRetained,
-  sayUnreadable,
-} from "../walk.ts";
+import { damagedManifest, isElsewhere, loadManifestWithin, locationOf, sayRetained } from "../walk.ts";
 
 /** A medium that is stored for other workers is named by its SHA-256, and a note about media by that of the first one. */
 export const stagedFileName = /^[0-9a-f]{64}(?:\.item)?$/;
@@ -89,27 +83,55 @@ export function trashOf({ root, disk }: Pick<Vault, "disk" | "root">): Promise<s
 }
 
 /**
- * Checks that these entries of a folder's trash are packages that the log says were deleted. A prune says so in the log first, so the log has
- * to be read after the names.
+ * Checks that these entries of the trash are packages that the log says were deleted. A prune says so in the log first, so the log has to be
+ * read after the names. In a bucket, they are copies of manifests that the log knows: one stays where a deletion was refused.
  */
 export async function* checkTrash(
   names: readonly string[],
-  { root, disk, pruned }: Pick<CheckParts, "disk" | "pruned" | "root">,
+  { root, disk, pruned, seen }: Pick<CheckParts, "disk" | "pruned" | "root" | "seen">,
+  kind: Vault["kind"],
 ): AsyncGenerator<Finding> {
   for (const name of names) {
     const path = `${stateFolderName}/${trashFolderName}/${name}`;
-    const folder = join(root, path);
-    // Of what is being removed, the manifest goes last; then the folder is empty.
-    const [first] = await namesIn(folder, disk);
-    const found = await loadManifestWithin(root, `${path}/${manifestFileName}`, disk).catch(sayUnreadable);
-    const isDeleted = typeof found === "object" && (await pruned?.has(found.sha256)) === true;
-    const isEmpty = found === "none" && first === undefined && (await isReal(folder, disk));
-    if (!isDeleted && !isEmpty && (await exists(folder, disk))) {
+    const sha256 = await (
+      kind === "s3" ? sha256OfCopy(join(root, path), disk) : sha256OfTrashed(join(root, path), disk)
+    ).catch((error: unknown) => {
+      // A bucket that fails would fail for each of them.
+      if (isDimensionerError(error)) {
+        throw error;
+      }
+      return undefined;
+    });
+    const isExpected = async (hash: string): Promise<boolean> =>
+      kind === "s3"
+        ? (await seen.select("SELECT 1 FROM logged WHERE sha256 = ? LIMIT 1", [hash])).length > 0
+        : (await pruned?.has(hash)) === true;
+    if (sha256 !== "gone" && (sha256 === undefined || !(await isExpected(sha256)))) {
       const problem =
         "this is in the trash, and the log does not say that it was deleted: see what it is, and take it out";
       yield { kind: "stray", path, problem };
     }
   }
+}
+
+/** The SHA-256 of the manifest in a folder of the trash; "gone" if it is removed meanwhile, with its manifest last; undefined if it has none. */
+async function sha256OfTrashed(folder: string, disk: ReadDisk): Promise<string | undefined> {
+  const found = await loadManifest(join(folder, manifestFileName), disk);
+  if (typeof found === "object") {
+    return found.sha256;
+  }
+  if (!(await exists(folder, disk))) {
+    return "gone";
+  }
+  return (await disk.lstat(folder)).isDirectory() && (await namesIn(folder, disk)).length === 0
+    ? "gone"
+    : undefined;
+}
+
+/** The same for the copy of a manifest in the trash of a bucket. */
+async function sha256OfCopy(path: string, disk: ReadDisk): Promise<string | undefined> {
+  const read = await readTrashed(path, disk);
+  return read !== undefined ? sha256Of(read.bytes) : (await exists(path, disk)) ? undefined : "gone";
 }
 
 /** The names of the folders in a folder, without links; none if a link leads to it. */

@@ -212,7 +212,7 @@ export class Verification {
       const checks = { below, databases, originals, unchecked: this.#unchecked, notes: this.#notes };
       replayed = yield* logs.checkLines(checks);
       yield* logs.checkPackages(checks);
-      yield* checkTrash(trash, work);
+      yield* checkTrash(trash, work, scope.vault.kind);
     }
     yield* checkpoints.check(replayed, this.#unchecked);
     yield* checkSupplements(work, this.#unchecked);
@@ -236,10 +236,9 @@ export class Verification {
     }
   }
 
-  /** In a bucket, it has objects of another kind. */
-  async *#trashIn({ root, disk, vault }: OpenedScope): AsyncGenerator<Finding, readonly string[]> {
+  async *#trashIn({ root, disk }: OpenedScope): AsyncGenerator<Finding, readonly string[]> {
     try {
-      return vault.kind === "s3" ? [] : await trashOf({ root, disk });
+      return await trashOf({ root, disk });
     } catch (error) {
       if (!isDimensionerError(error) || error.sentence !== "fileOutside") {
         throw error;
