@@ -15,6 +15,7 @@ import { indexedText } from "../database/schema.ts";
 import type { Period } from "../rules/periods.ts";
 import {
   type Mark,
+  foldText,
   marks,
   partOfWord,
   partsOfTime,
@@ -598,12 +599,19 @@ export interface SoughtSize {
   readonly weight: Range | null;
 }
 
-const number = String.raw`(\d{1,6}(?:[.,]\d{1,3})?)`;
-const by = String.raw`\s*[x×*]\s*`;
-const [lengthUnit, weightUnit] = [lengthNames.join("|"), weightNames.join("|")];
-const sizePattern = new RegExp(`^${number}${by}${number}${by}${number}\\s*(${lengthUnit})?$`, "i");
-const weightPattern = new RegExp(`^${number}\\s*(${weightUnit})$`, "i");
-const bothPattern = new RegExp(String.raw`^(.+?)[,;\s]+(\d[\d.,]*\s*(?:${weightUnit}))$`, "i");
+const number = String.raw`(\d{1,6}(?:[.,]\d{1,9})?|[.,]\d{1,9})`;
+/** The last one is the Cyrillic letter that looks like an x. */
+const by = String.raw`\s*[x×✕✖⨯*х]\s*`;
+const [lengthUnit, weightUnit] = [lengthNames, weightNames].map((names) => `(${names.join("|")})\\.?`);
+const side = String.raw`${number}\s*(?:${lengthUnit})?`;
+const sizePattern = new RegExp(`^${side}${by}${side}${by}${side}$`);
+const weighed = String.raw`${number}\s*${weightUnit}`;
+const weightPattern = new RegExp(`^${weighed}$`);
+const apart = String.raw`[,;/|·(\s]+`;
+const weightLast = new RegExp(String.raw`^(?<size>.+?)${apart}(?<weighs>${weighed})\)?$`);
+const weightFirst = new RegExp(String.raw`^(?<weighs>${weighed})${apart}(?<size>.+?)\)?$`);
+/** What people type and print for the sign of inches. */
+const inches = /["“”″]|''/g;
 /** No size is longer; in a longer text, where the weight begins takes a time that grows with the square of the length. */
 const longestSize = 100;
 /** Without a unit, people mean the one of their device. */
@@ -613,20 +621,21 @@ const mostMm = 25;
 const mostGrams = 500;
 
 /**
- * Reads a size as people write it: `33.5 × 21 × 12.5 cm`, `33x21x12`, `1.27 kg`, or both with a comma or a space between them.
- * Each number is as exact as it is written: 33 finds 32 to 34, and 33.5 finds 33.4 to 33.6. Without a unit, it is a size in
- * centimetres or in inches. Undefined for anything else.
+ * Reads a size as people write it: `33.5 × 21 × 12.5 cm`, `33x21x12`, `13" x 8" x 5"`, `1.27 kg`, or a size and a weight. Each number is
+ * as exact as it is written: 33 finds 32 to 34, and 33.5 finds 33.4 to 33.6. Without a unit, it is a size in centimetres or in
+ * inches. Undefined for anything else.
  */
 export function readSize(text: string): readonly SoughtSize[] | undefined {
   const trimmed = text.trim();
   if (trimmed.length > longestSize) {
     return undefined;
   }
-  const alone = readWeight(trimmed);
+  const typed = foldText(trimmed.replace(inches, "in")).trim();
+  const alone = readWeight(typed);
   if (alone !== null) {
     return [{ sides: null, weight: alone }];
   }
-  const [, size = trimmed, weighs = ""] = bothPattern.exec(trimmed) ?? [];
+  const { size = typed, weighs = "" } = (weightLast.exec(typed) ?? weightFirst.exec(typed))?.groups ?? {};
   const weight = readWeight(weighs);
   const sizes = readSides(size).map((sides) => ({ sides, weight }));
   return sizes.length === 0 ? undefined : sizes;
@@ -634,15 +643,21 @@ export function readSize(text: string): readonly SoughtSize[] | undefined {
 
 /** The sides in each unit that may be meant. */
 function readSides(text: string): (readonly [Range, Range, Range])[] {
-  const [, one = "", other = "", third = "", unit] = sizePattern.exec(text) ?? [];
+  const [, one = "", ofOne, other = "", ofOther, third = "", unit = ofOther ?? ofOne] =
+    sizePattern.exec(text) ?? [];
   if (third === "") {
     return [];
   }
   return (unit === undefined ? usualUnits : [unit]).map((name) => {
-    const [longest, middle, shortest] = [one, other, third]
-      .map(readNumber)
-      .toSorted((a, b) => b.value - a.value)
-      .map((side) => rangeOf(side, (value) => millimetres(value, name) ?? 0, mostMm));
+    const [longest, middle, shortest] = (
+      [
+        [one, ofOne],
+        [other, ofOther],
+        [third, unit],
+      ] as const
+    )
+      .map(([value, own]) => rangeOf(readNumber(value), (all) => millimetres(all, own ?? name) ?? 0, mostMm))
+      .toSorted((a, b) => b.from - a.from);
     return [longest ?? nothing, middle ?? nothing, shortest ?? nothing] as const;
   });
 }

@@ -11,7 +11,20 @@ export const lengthUnits: readonly string[] = Object.keys(millimeters);
 export const weightUnits: readonly string[] = Object.keys(grams);
 
 /** Other spellings of units of length by devices, scales and people. */
-const otherLengths = { inch: "in", inches: "in", '"': "in", foot: "ft", feet: "ft" } as const;
+const otherLengths = {
+  inch: "in",
+  inches: "in",
+  '"': "in",
+  foot: "ft",
+  feet: "ft",
+  мм: "mm",
+  см: "cm",
+  м: "m",
+  毫米: "mm",
+  厘米: "cm",
+  公分: "cm",
+  センチ: "cm",
+} as const;
 
 /** The same of weight. */
 const otherWeights = {
@@ -21,6 +34,13 @@ const otherWeights = {
   kgs: "kg",
   ounce: "oz",
   ounces: "oz",
+  кг: "kg",
+  г: "g",
+  公斤: "kg",
+  千克: "kg",
+  克: "g",
+  キロ: "kg",
+  グラム: "g",
 } as const;
 
 /** All spellings, in small letters. */

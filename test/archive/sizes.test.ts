@@ -127,6 +127,39 @@ describe("archive: sizes that people look for", () => {
     }
   });
 
+  it("are read in whatever form people have them", () => {
+    for (const [one, ...others] of [
+      [
+        "33.5 x 21 x 12.5 cm",
+        "33.5 cm × 21 cm × 12.5 cm",
+        "33.5cm x 21 x 12.5",
+        "335 mm x 21 cm x 12.5 cm",
+        "３３.５×２１×１２.５ｃｍ",
+        "٣٣.٥×٢١×١٢.٥ cm",
+        "33,5 х 21 х 12,5 см",
+        "33.5✕21✖12.5厘米",
+        "33.5*21*12.5㎝",
+      ],
+      ["12 x 8 x 5 in", '12" x 8" x 5"', "12” × 8” × 5”", "12″×8″×5″", "12''x8''x5''", "12 x 8 x 5 in."],
+      ["1.27 kg", "1,27 кг", "1.27公斤", "1.27 ㎏", "1.27 kg."],
+      ["0.5 lb", ".5 lbs"],
+      [
+        "33x21x12 cm 1.27 kg",
+        "1.27 kg, 33x21x12 cm",
+        "33x21x12 cm / 1.27 kg",
+        "33x21x12 cm (1.27 kg)",
+        "33x21x12 cm · 1.27 kg",
+        "1.27 kg (33x21x12 cm)",
+      ],
+      ["33.12x21x12 cm", "33.1200001x21x12 cm"],
+    ]) {
+      const wanted = JSON.stringify(readSize(one ?? ""));
+      for (const other of others) {
+        assert.equal(JSON.stringify(readSize(other)), wanted, other);
+      }
+    }
+  });
+
   it("are nothing else", () => {
     for (const text of [
       "",
