@@ -14,12 +14,14 @@ const timeOfDay = /[\p{P}\s]*(?:\p{L}+\s*)?\d{1,2}:\d{2}.*$/u;
 export function readLocalDates(text: string, locale: string): string | undefined {
   const typed = foldText(text).trim();
   const alone = typed.replace(timeOfDay, "");
-  const one = readDate(typed, locale) ?? readDate(alone, locale) ?? readNamed(alone, locale);
+  const one =
+    readDate(typed, locale) ?? readOne(alone, locale) ?? readOne(withoutWeekday(alone, locale), locale);
   if (one !== undefined) {
     return one;
   }
   // Without spaces, the dash may be within a date.
-  const [first = "", last = "", ...more] = typed.split(typed.includes(" - ") ? " - " : "-");
+  const between = ["~", " - "].find((mark) => typed.includes(mark)) ?? "-";
+  const [first = "", last = "", ...more] = typed.split(between);
   const [from, to] = [readDate(first, locale), readDate(last, locale)];
   return from === undefined || to === undefined || more.length > 0 ? undefined : `${from}/${to}`;
 }
@@ -37,10 +39,31 @@ function readDate(text: string, locale: string): string | undefined {
   return isMonthFirst ? iso(last, one, other) : iso(last, other, one);
 }
 
+function readOne(text: string, locale: string): string | undefined {
+  return readDate(text, locale) ?? readNamed(text, locale);
+}
+
+/** Browsers put the day of the week on either side of a date, in some languages without a space between them. */
+function withoutWeekday(text: string, locale: string): string {
+  const names = (["long", "short"] as const).flatMap((weekday) => {
+    const format = new Intl.DateTimeFormat(locale, { weekday });
+    return Array.from({ length: 7 }, (_, day) => foldText(format.format(new Date(2026, 0, 1 + day))));
+  });
+  const bare = trimmed(text);
+  const first = names.find((name) => bare.startsWith(name));
+  const last = names.find((name) => bare.endsWith(name));
+  return trimmed(bare.slice(first?.length ?? 0, last === undefined ? undefined : -last.length));
+}
+
+function trimmed(text: string): string {
+  return text.replace(/^[\p{P}\s]+|[\p{P}\s]+$/gu, "");
+}
+
 const named: readonly Intl.DateTimeFormatOptions[] = [
   { dateStyle: "medium" },
   { dateStyle: "long" },
   { dateStyle: "full" },
+  { year: "numeric", month: "short", day: "numeric" },
   { year: "numeric", month: "short" },
   { year: "numeric", month: "long" },
 ];
@@ -50,22 +73,26 @@ const mostWords = 6;
 
 /** Finds the month with whose name a browser would write the date. */
 function readNamed(text: string, locale: string): string | undefined {
-  const words = sortedWords(text);
+  const words = wordsOf(text);
   const [year, day] = [/^\d{4}$/, /^\d\d?$/].map((digits) => words.find((word) => digits.test(word)));
   if (year === undefined || words.length > mostWords) {
     return undefined;
   }
-  for (const options of named) {
+  const dates = named.flatMap((options) => {
     const format = new Intl.DateTimeFormat(locale, { ...options, calendar: "gregory" });
-    const hasDay = options.dateStyle !== undefined;
-    for (let month = 0; month < 12; month += 1) {
+    const hasDay = options.dateStyle !== undefined || options.day !== undefined;
+    return Array.from({ length: 12 }, (_, month) => {
       const date = new Date(Number(year), month, hasDay ? Number(day) : 1);
-      if (date.getMonth() === month && sortedWords(format.format(date)).join(" ") === words.join(" ")) {
-        return iso(year, String(month + 1), hasDay ? day : undefined);
-      }
-    }
-  }
-  return undefined;
+      const isReal = date.getMonth() === month;
+      return { month, hasDay, words: isReal ? wordsOf(format.format(date)) : [] };
+    });
+  });
+  const inOrder = (all: readonly string[]): string => [...all].sort().join(" ");
+  // People put them into another order than browsers. Where the month is a number as well, only the order tells it from the day.
+  const found =
+    dates.find((one) => one.words.join(" ") === words.join(" ")) ??
+    dates.find((one) => inOrder(one.words) === inOrder(words));
+  return found && iso(year, String(found.month + 1), found.hasDay ? day : undefined);
 }
 
 function iso(year: string, month: string, day: string | undefined): string {
@@ -78,11 +105,9 @@ function monthComesFirst(locale: string): boolean {
   return order.indexOf("month") < order.indexOf("day");
 }
 
-/** People put them into another order than browsers. */
-function sortedWords(text: string): string[] {
+function wordsOf(text: string): string[] {
   return foldText(text)
     .split(/[^\p{L}\p{N}\p{M}]+/u)
     .filter((word) => word !== "")
-    .map((word) => (/^\d\d?$/.test(word) ? String(Number(word)) : word))
-    .sort();
+    .map((word) => (/^\d\d?$/.test(word) ? String(Number(word)) : word));
 }

@@ -20,6 +20,7 @@ describe("a date as people write it", () => {
     "cs",
     "bg",
     "mk",
+    "it",
   ];
 
   it("is read in each locale as its browsers write it", () => {
@@ -36,6 +37,10 @@ describe("a date as people write it", () => {
           { year: "numeric", month: "2-digit", day: "2-digit" },
           { dateStyle: "medium" },
           { dateStyle: "long" },
+          { dateStyle: "full" },
+          { year: "numeric", month: "short", day: "numeric" },
+          { weekday: "short", year: "numeric", month: "short", day: "numeric" },
+          { weekday: "long", year: "numeric", month: "numeric", day: "numeric" },
           // As the page writes a time.
           { dateStyle: "medium", timeStyle: "medium" },
         ] as const) {
@@ -62,6 +67,13 @@ describe("a date as people write it", () => {
     ["2026/11", "en-US", "2026-11"],
     ["1.11.2026 – 7.11.2026", "de", "2026-11-01/2026-11-07"],
     ["1.11.2026-7.11.2026", "de", "2026-11-01/2026-11-07"],
+    ["2026/11/01～2026/11/07", "ja", "2026-11-01/2026-11-07"],
+    ["2026年11月27日(金)", "ja", "2026-11-27"],
+    ["5 thg 1, 2026", "vi", "2026-01-05"],
+    ["27. Nov. 2026", "de", "2026-11-27"],
+    ["mar 2026", "es-ES", "2026-03"],
+    ["martes, 3 de marzo de 2026", "es-ES", "2026-03-03"],
+    ["Friday", "en-US", undefined],
     ["27 November 2026", "en-US", "2026-11-27"],
     ["november 2026", "de", "2026-11"],
     ["27. NOVEMBRE 2026", "fr", "2026-11-27"],
