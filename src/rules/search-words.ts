@@ -34,6 +34,9 @@ export function timeMarks(time: string): string[] {
   ];
 }
 
+/** Also accents that stand alone and signs of minutes and inches, which people type and print for quotation marks. */
+const quotes = /[\p{Quotation_Mark}`´\u02B9-\u02BC\u02EE\u05F3\u05F4\u2032-\u2037]/gu;
+
 /** The digits that are not 0 to 9; Unicode has each ten of them in a row. */
 const otherDigit = /(?![0-9])\p{Nd}/gu;
 
@@ -47,7 +50,9 @@ export function foldText(text: string): string {
     .replace(/\p{Cs}/gu, "\uFFFD")
     .replace(/[\p{Cc}\p{Z}]/gu, " ")
     .replace(/[\p{Cf}\p{Co}\p{Default_Ignorable_Code_Point}]/gu, "")
+    .replace(quotes, "'")
     .normalize("NFKC")
+    .toLowerCase()
     .toUpperCase()
     .toLowerCase()
     .replace(/i\u0307/g, "i")
@@ -55,7 +60,7 @@ export function foldText(text: string): string {
     .normalize("NFKC")
     .replace(otherDigit, digitOf)
     .replace(/[\p{Pd}\u2212]/gu, "-")
-    .replace(/[\p{Pi}\p{Pf}"`]/gu, "'");
+    .replace(quotes, "'");
 }
 
 function digitOf(digit: string): string {
@@ -68,14 +73,22 @@ function digitOf(digit: string): string {
 }
 
 /** What Unicode does not take apart into a letter and a mark. */
-const joinedLetters = new Map(Object.entries({ ł: "l", ø: "o", đ: "d", ħ: "h", æ: "ae", œ: "oe" }));
+const joinedLetters = new Map(
+  Object.entries({ ł: "l", ø: "o", đ: "d", ħ: "h", æ: "ae", œ: "oe", þ: "th", ð: "d" }),
+);
 
-/** A word of the index as somebody types it whose keyboard has no accents: `zoe` for `zoë`. Other scripts keep their marks. */
+/**
+ * A word of the index as somebody types it whose keyboard has no accents: `zoe` for `zoë`, and `елка` for `ёлка`. Scripts whose
+ * marks are vowels that everybody writes keep them.
+ */
 export function withoutAccents(word: string): string {
   return word
     .normalize("NFD")
-    .replace(/(?<=\p{Script=Latin}\p{M}*)\p{M}/gu, "")
-    .replace(/[łøđħæœ]/g, (letter) => joinedLetters.get(letter) ?? letter)
+    .replace(
+      /(?<=[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Hebrew}\p{Script=Arabic}]\p{M}*)\p{M}/gu,
+      "",
+    )
+    .replace(/[łøđħæœþð]/g, (letter) => joinedLetters.get(letter) ?? letter)
     .normalize("NFC");
 }
 

@@ -275,6 +275,12 @@ describeDatabases("the index of a store's packages", (open) => {
   const spellings: readonly [title: string, archived: string, typed: string][] = [
     ["composed and decomposed", "Größe-4711".normalize("NFC"), "größe-4711".normalize("NFD")],
     ["decomposed and composed", "Größe-4711".normalize("NFD"), "GRÖSSE-4711"],
+    ["with a capital ß", "STRAẞE-1", "strasse-1"],
+    ["with the sharp s in small letters", "straße-1", "STRAẞE-1"],
+    ["with low quotation marks", "„KISTE“-1", '"kiste"-1'],
+    ["with an accent for an apostrophe", "O'BRIEN-1", "o´brien-1"],
+    ["with a letter for an apostrophe", "OʼBRIEN-1", "o’brien-1"],
+    ["with the sign of inches", "BOX-12″", 'box-12"'],
     ["with the dotted and the dotless i", "SİPARIŞ-1", "sipariş-1"],
     ["with the dotless i in small letters", "ıstanbul-1", "ISTANBUL-1"],
     ["in full width", "ＯＲＤＥＲ－４７１１", "order-4711"],
@@ -306,7 +312,7 @@ describeDatabases("the index of a store's packages", (open) => {
     const named = (transactionReference: string) => ({ references: { ...references, transactionReference } });
     await add("a", named("ZOË-1"));
     await add("bb", named("zoe-2"));
-    await add("ccc", named("Łódź Ørsted Nandu 北海道が"));
+    await add("ccc", named("Łódź Ørsted Nandu 北海道が Ёлка ΟΔΌΣ Þórður مُحَمَّد"));
     const found = async (by: "reference" | "text", text: string) =>
       (await search(by, text, 9)).map(({ id }) => id).toSorted();
     for (const [typed, ids] of [
@@ -316,6 +322,10 @@ describeDatabases("the index of a store's packages", (open) => {
       ["lodz orsted", ["ccc"]],
       ["łodz", ["ccc"]],
       ["ñandú", ["ccc"]],
+      ["елка οδος", ["ccc"]],
+      ["ὀδός", ["ccc"]],
+      ["thordur", ["ccc"]],
+      ["محمد", ["ccc"]],
       ["北海道が", ["ccc"]],
       ["北海道か", []],
     ] as const) {
