@@ -55,10 +55,16 @@ export function nameOfTable(now = new Date()): string {
   return `packages-${now.toISOString().slice(0, 10)}.csv`;
 }
 
-/** What a spreadsheet would calculate. A text from a label must not do anything there, so an apostrophe makes a text of it. */
-const formula = /^\s*[=+\-@＝＋－＠]|^[\t\r\n]/u;
-/** The same within a text: where the comma is the decimal mark, a spreadsheet divides lines by semicolons, and no quotes hold that up. */
-const formulaWithin = /(?<=[^][;\r\n]\s*)(?=[=+\-@＝＋－＠])/gu;
+/**
+ * What a spreadsheet would calculate, also behind what it leaves out. A text from a label must not do anything there, so an apostrophe
+ * makes a text of it.
+ */
+const formula = /^[\s\p{C}]*[=+\-@＝＋－＠]|^[\t\r\n]/u;
+/**
+ * The same within a text: where the comma is the decimal mark, a spreadsheet divides lines by semicolons or tabs, and no quotes hold
+ * that up.
+ */
+const formulaWithin = /(?=[=+\-@＝＋－＠])(?<=[^][;\t\r\n][\s\p{C}]*)/gu;
 
 function cellOf(value: Cell): string {
   if (typeof value !== "string") {
