@@ -12,7 +12,12 @@ const longestPauseMs = 4 * 3_600_000;
 const longestNote = 500;
 const isColor = /^(?:#[\da-f]{3}|#[\da-f]{6}|[a-z]{1,30})$/i;
 /** What a web server says in place of an answer. */
-const isPage = /^<(?:!doctype|html|\?xml)/i;
+const isPage = /^<(?:!doctype|!--|html|head|body|\?xml)/i;
+/** How JSON begins, and no sentence: one that was cut off is no note. */
+const isJson = /^[[{]\s*["{]/;
+/** What systems say in place of no and of yes. */
+const isNo = /^(?:0|false|no|n)$/i;
+const isYes = /^(?:1|true|yes|y)$/i;
 
 export function ask(run: Run, station: Station, reference: string): void {
   const { settings, out } = run;
@@ -76,7 +81,7 @@ export function answered(run: Run, station: Station, msg: Answered): void {
   const { error, payload, topic } = msg;
   const who = topic === "packed" ? "archive" : "system";
   inquiry.waitsFor = inquiry.waitsFor.filter((one) => one !== who);
-  const said = readSaid(run, payload);
+  const said = readSaid(run, msg);
   if (error !== undefined) {
     notHeard(inquiry, who, error.message);
   } else if (topic === "packed") {
@@ -94,8 +99,8 @@ function notHeard(inquiry: Inquiry, who: "archive" | "system", why: string): voi
 }
 
 /** An answer that comes after the deadline is still better than none, most of all if it says stop. */
-function heardLate(run: Run, station: Station, parcel: Parcel, { topic, error, payload }: Answered): void {
-  const said = topic === "said" && error === undefined ? readSaid(run, payload) : undefined;
+function heardLate(run: Run, station: Station, parcel: Parcel, msg: Answered): void {
+  const said = msg.topic === "said" && msg.error === undefined ? readSaid(run, msg) : undefined;
   if (said === undefined) {
     return;
   }
@@ -127,25 +132,41 @@ function packedBefore({ stations }: Run, payload: unknown): Packed | null {
 
 /**
  * What the user's flow has answered: a note as a text, or an object with note, color and stop, also in a list, as database nodes
- * give rows, or as the text of its JSON, as an http request node gives it; undefined if it is something else.
+ * give rows, or as the text of its JSON, as an http request node gives it; undefined if it is something else. With a status that says
+ * that the request has failed, which such a node leaves on the message, only what is meant for the station counts.
  */
-function readSaid({ t }: Run, payload: unknown): Said | undefined {
+function readSaid(
+  { t }: Run,
+  { payload, statusCode = 0 }: { readonly payload?: unknown; readonly statusCode?: number },
+): Said | undefined {
+  const isFailed = statusCode >= 400;
   const answer = typeof payload === "string" ? fromJson(payload.trim()) : (payload ?? "");
   if (typeof answer === "string") {
-    return isPage.test(answer) ? undefined : { note: textOf(answer), color: "", stop: "" };
+    const isSentence = !isPage.test(answer) && !isJson.test(answer) && !isFailed;
+    return isSentence ? { note: textOf(answer), color: "", stop: "" } : undefined;
   }
   const list: readonly unknown[] = Array.isArray(answer) ? answer : [answer];
   const rows = list.map(fieldsOf);
   const isSaid = (row: object): boolean => "note" in row || "color" in row || "stop" in row;
-  if (list.some((one) => typeof one !== "object") || rows.some((row) => !isEmpty(row) && !isSaid(row))) {
+  const isOther = rows.some((row) => !isEmpty(row) && !isSaid(row)) || (isFailed && !rows.some(isSaid));
+  if (list.some((one) => typeof one !== "object") || isOther) {
     return undefined;
   }
-  const notes = rows.map(({ note }) => textOf(typeof note === "number" ? String(note) : note));
-  const stops = rows.map(({ stop }) => textOf(stop) || (stop ? t.stopWithoutReason : ""));
+  const said = rows.map(({ note, stop }) => {
+    const noted = textOf(typeof note === "number" ? String(note) : note);
+    const reason = textOf(stop);
+    if (!stop || isNo.test(reason)) {
+      return { note: noted, stop: "" };
+    }
+    // Whoever says only that it stops has the reason in the note.
+    return reason === "" || isYes.test(reason)
+      ? { note: "", stop: noted || t.stopWithoutReason }
+      : { note: noted, stop: reason };
+  });
   return {
-    note: joined(...new Set(notes)).slice(0, longestNote),
+    note: joined(...new Set(said.map(({ note }) => note))).slice(0, longestNote),
     color: rows.map(({ color }) => textOf(color)).find((color) => isColor.test(color)) ?? "",
-    stop: joined(...new Set(stops)).slice(0, longestNote),
+    stop: joined(...new Set(said.map(({ stop }) => stop))).slice(0, longestNote),
   };
 }
 

@@ -99,8 +99,11 @@ function scanned(run: Run, station: Station, reference: string): void {
   const labelled = labelledParcel(run, station);
   station.labelOf = null;
   const badge = new RegExp(settings.badge).exec(reference);
-  if (badge !== null) {
-    signIn(run, station, badge[1] ?? badge[0]);
+  const operator = (badge?.[1] ?? badge?.[0] ?? "").trim();
+  if (badge !== null && operator === "") {
+    say(run, station, "error", t.unreadable);
+  } else if (badge !== null) {
+    signIn(run, station, operator);
   } else if (settings.withSignIn && station.operator === "") {
     say(run, station, "error", t.signInFirst);
   } else if (labelled !== undefined) {

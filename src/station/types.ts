@@ -408,7 +408,8 @@ export type Followed = OfCommand & { readonly error?: CaughtError } & (
 /** What was asked about a parcel is answered: by the evidence node, or by the flow of the user. */
 export type Answered = OfCommand & { readonly error?: CaughtError; readonly payload: unknown } & (
     | { readonly topic: "packed" }
-    | { readonly topic: "said" }
+    /** `statusCode` is of an http request node in the flow of the user. */
+    | { readonly topic: "said"; readonly statusCode?: number }
   );
 
 export interface StatusMessage {

@@ -524,6 +524,8 @@ describe("a packing station, without Node-RED", () => {
     "what is no color": [{ note: "Gift", color: "red; background: url(//evil.example)" }, "Gift", ""],
     nothing: [undefined, "", ""],
     "a stop that is none": [{ stop: false }, "", ""],
+    "a stop that is none as a text": [{ note: "Gift", stop: "false" }, "Gift", ""],
+    "a stop that is the text 0": [{ stop: "0" }, "", ""],
     "a stop that a database has as 0": [{ note: 4711, color: null, stop: 0 }, "4711", ""],
     "rows of a database": [[{ note: "Gift" }, { color: "gold" }, { note: "Gift" }], "Gift", "gold"],
     "no rows": [[], "", ""],
@@ -538,6 +540,9 @@ describe("a packing station, without Node-RED", () => {
     "the text of JSON": '{"stop": "do not pack"}',
     "rows of a database": [{ note: "Gift" }, { stop: "do not pack" }],
     "an object": { stop: { reason: "refunded" } },
+    "a yes with the reason in the note": { stop: true, note: "do not pack" },
+    "the text of a yes": [{ stop: "true" }],
+    "the text of a yes, and the reason": { stop: "1", note: "do not pack" },
   };
   for (const [what, payload] of Object.entries(stops)) {
     it(`begins nothing where the system says stop as ${what}`, () => {
@@ -554,6 +559,8 @@ describe("a packing station, without Node-RED", () => {
     bytes: Buffer.from('{"stop": true}'),
     "other columns": [{ Stop: "refunded" }],
     "the JSON of an error": '{"error": "no such table"}',
+    "JSON that was cut off": '{"note": "Gift", "col',
+    "a web page with a comment in front": "<!-- 502 --><html><body>502 Bad Gateway</body></html>",
     "a web page": "<!DOCTYPE html><html><body>502 Bad Gateway</body></html>",
   };
   for (const [what, payload] of Object.entries(unclear)) {
@@ -566,6 +573,31 @@ describe("a packing station, without Node-RED", () => {
       assert.equal(station.screen.parcel?.note, "");
     });
   }
+
+  it("takes nothing for a note that came with a status of failure, unless it is meant for the station", () => {
+    for (const [statusCode, payload, looks] of [
+      [500, "Internal Server Error", "starting: Your system has not said anything of A."],
+      [404, {}, "starting: Your system has not said anything of A."],
+      [404, '{"stop": "no such order"}', "idle: A: no such order"],
+      [200, "Gift", "starting"],
+    ] as const) {
+      const station = new TestStation({ asks: "Orders" });
+      const [{ job } = assert.fail()] = station.scan("A").ask;
+      const of = { station: "dock-1", job, sentAt: 0, parcel: job, proof: "proof", topic: "said" } as const;
+      station.receive({ ...of, payload, statusCode });
+      assert.ok(station.looks.startsWith(looks), station.looks);
+    }
+  });
+
+  it("signs nobody in or out with a badge without a name", () => {
+    const station = new TestStation({ badge: "^OP-(.*)$" });
+    station.scan("OP-ANNA");
+    for (const badge of ["OP-", "OP- "]) {
+      station.scan(badge);
+      assert.equal(station.looks, "idle: This code cannot be read. Scan it again.");
+    }
+    assert.equal(station.state.operator, "ANNA");
+  });
 
   for (const [what, [payload, note, color]] of Object.entries(said)) {
     it(`shows and keeps what the system says: ${what}`, () => {
