@@ -314,7 +314,7 @@ function queryOf(source: EvidenceSource, { by, value }: Sought): Query {
   }
 }
 
-async function filterOf(source: EvidenceSource, filter: PackageFilter = {}): Promise<Filter> {
+export async function filterOf(source: EvidenceSource, filter: PackageFilter = {}): Promise<Filter> {
   const { device = "", work = "", period = "", film = false, onHold = false, incomplete = false } = filter;
   return {
     device: device === "" ? undefined : device,

@@ -546,12 +546,12 @@ const mostTried = 6;
 export async function suggestTexts(
   database: Pick<Database, "transaction">,
   text: string,
+  filter: Filter = {},
 ): Promise<readonly string[]> {
   const isFound = async (part: string): Promise<boolean> => {
     const words = wordsOf(part);
     return (
-      words.length > 0 &&
-      (await findNewest(database, { filter: {}, texts: words.map(partOfWord) }, 1)).length > 0
+      words.length > 0 && (await findNewest(database, { filter, texts: words.map(partOfWord) }, 1)).length > 0
     );
   };
   /** The longest part that is found; each shorter one is then found, too. */

@@ -46,6 +46,45 @@ describe("a search on the evidence page", () => {
       await look(true);
     }));
 
+  it("finds a number as it is printed, with spaces in it", () =>
+    withFolder(async (root) => {
+      const numbers = { m0: "395212340000004173", m1: "JJD000390007882823434", m2: "PO 12 9" };
+      await fillArchive(root, Object.keys(numbers), (id) => ({
+        references: {
+          ...none,
+          customReference1: id,
+          transactionReference: new Map(Object.entries(numbers)).get(id) ?? null,
+        },
+      }));
+      await withPage(root, rules, async (served) => {
+        for (const [text, found] of [
+          ["3952 1234 0000 0041 73", ["m0"]],
+          ["0000 0041\u00a073", ["m0"]],
+          ["jjd 00 03 9000 7882 823434", ["m1"]],
+          ["po 12 9", ["m2"]],
+          ["3952 9999", []],
+        ] as const) {
+          assert.deepEqual(await search(served, text), found, text);
+        }
+      });
+    }));
+
+  it("suggests nothing that the filter leaves out as well", () =>
+    withFolder(async (root) => {
+      await fillArchive(root, ["m0", "m1"], (id) => ({
+        device: id === "m0" ? "Dock 4" : "Dock 5",
+        references: { ...none, transactionReference: id === "m0" ? "ORDER-4711" : "ORDER-4712" },
+      }));
+      await withPage(root, rules, async ({ ask }) => {
+        const suggested = async (more: string): Promise<unknown> => {
+          const answer = await ask(`api/packages?text=4711${more}`, { headers });
+          return ((await answer.json()) as { suggestions: unknown }).suggestions;
+        };
+        assert.deepEqual(await suggested("&device=Dock+5"), ["471"]);
+        assert.deepEqual(await suggested("&onHold=true"), []);
+      });
+    }));
+
   it("says what is not delivered yet, also while the share of the packages is not mounted", () =>
     withFolder(async (root) => {
       const references = { ...none, transactionReference: "ORDER-4711" };

@@ -8,7 +8,7 @@ import { writeElementString } from "../../scan/gs1/element-string.ts";
 import { allFrames } from "../../scan/read-code.ts";
 import { readFrame } from "../../scan/read-scans.ts";
 import { chooseReference } from "../../scan/reference.ts";
-import { type EvidenceSource, type Sought, findPackages } from "../packages.ts";
+import { type EvidenceSource, type Sought, filterOf, findPackages } from "../packages.ts";
 import { readSize, suggestTexts } from "../search.ts";
 import { mostRows } from "../table.ts";
 
@@ -21,7 +21,7 @@ export interface SearchResults {
   readonly more: boolean;
   /** Whether a word was looked for only where a reference or number begins with it, because it is so short. */
   readonly onlyBeginnings: boolean;
-  /** Where nothing is found: parts of the text with which something is, whatever the filter. */
+  /** Where nothing is found: parts of the text with which something is. */
   readonly suggestions: readonly string[];
 }
 
@@ -49,7 +49,10 @@ export async function search(
     packages: found.slice(0, mostResults),
     more: found.length > mostResults,
     onlyBeginnings: words.some((word) => partOfWord(word) !== word),
-    suggestions: found.length === 0 && words.length > 0 ? await suggestTexts(source.database, text) : [],
+    suggestions:
+      found.length === 0 && words.length > 0
+        ? await suggestTexts(source.database, text, await filterOf(source, given.filter))
+        : [],
   };
 }
 
@@ -95,14 +98,17 @@ function otherMeaning(text: string, period: string): Omit<Sought, "limit"> | und
   return readSize(text) === undefined ? undefined : { by: "size", value: text };
 }
 
-/** Finds what has the text in it or, if nothing has, what it says as a scan of a label. */
+/**
+ * Finds what has the text in it or, if nothing has, what it says as a scan of a label, and without the spaces that are printed in a
+ * number to make it readable.
+ */
 async function findText(
   source: EvidenceSource,
   { text, filter, limit }: Limited,
   signal: AbortSignal,
 ): Promise<readonly EvidencePackage[]> {
   const label = readLabel(text);
-  for (const value of new Set([text, ...label.texts])) {
+  for (const value of new Set([text, ...label.texts, text.replaceAll(/\s+/g, "")])) {
     const found = await findPackages(source, { by: "text", value, filter, limit }, signal);
     if (found.length > 0) {
       return found;
