@@ -16,6 +16,7 @@ import type {
 import { parseFields, recordLimits } from "../model/parse-json.ts";
 import { sha256Of } from "../model/sha256.ts";
 import type { EvidencePackage } from "../model/shapes.ts";
+import { wordsOf } from "../rules/search-words.ts";
 import { longestNameLength } from "../rules/logins.ts";
 import { type Period, readPeriod } from "../rules/periods.ts";
 import { usualWork } from "../rules/works.ts";
@@ -198,7 +199,9 @@ export async function addNumbers(
   sought: Omit<Sought, "limit">,
   { numbers, person, reason }: AddedNumbers,
 ): Promise<EvidencePackage> {
-  const given = [...new Set(numbers.map((number) => number.trim()).filter((number) => number !== ""))];
+  // What has nothing to see would never be found, and the log keeps it.
+  const readable = numbers.filter((number) => wordsOf(number).length > 0);
+  const given = [...new Set(readable.map((number) => number.trim()))];
   if (given.length === 0) {
     throw new DimensionerError("inputMissing", factsOf(source), { field: field("numbers") });
   }

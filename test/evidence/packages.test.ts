@@ -141,7 +141,7 @@ describe("the packages on the evidence page", () => {
         (await search(served, "4711")).map(({ location }) => location),
         [one?.location],
       );
-      for (const number of ["", "  ", "9".repeat(201), 17]) {
+      for (const number of ["", "  ", "\u200b", "\u202e\0", "9".repeat(201), 17]) {
         assert.equal((await served.post(path, { number }, headers)).status, 400, String(number));
       }
       assert.equal((await served.post("api/packages/nobody/numbers", { number: "1" }, headers)).status, 404);
