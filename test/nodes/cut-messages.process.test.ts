@@ -194,6 +194,22 @@ describe(`a measure that is at work when Node-RED ${nodeRedMajor} stops its flow
   });
 
   for (const [what, change] of Object.entries({
+    "has other nodes in its scope": { scope: ["other"] },
+    "belongs to a group without it": { scope: "group", g: "group" },
+    "is disabled": { d: true },
+  })) {
+    it(`is in the log once where the Catch node ${what}`, async () => {
+      const group = { ...place, id: "group", type: "group", nodes: ["catch"] };
+      const nodes = [...flow.map((one) => (one["id"] === "catch" ? { ...one, ...change } : one)), group];
+      await nodeRed.deploy(nodes);
+      await measure("ORDER-8");
+      await nodeRed.deploy(nodes);
+      assert.equal(linesWith(sentence).length, 1);
+      assert.deepEqual(linesWith("caught"), []);
+    });
+  }
+
+  for (const [what, change] of Object.entries({
     deleted: (one: object) => ({ ...one, type: "debug", active: false, id: "other" }),
     disabled: (one: object) => ({ ...one, d: true }),
   })) {

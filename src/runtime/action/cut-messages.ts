@@ -248,7 +248,8 @@ function isLastingStop(event: unknown): boolean {
 function reportBy({ RED, node, show: showError }: Present, cut: KeptMessage): void {
   const { msg, error } = cut;
   showError(error);
-  if (cut.isLogged && !mayBeCaught(RED, node)) {
+  if (cut.isLogged) {
+    withIdAtLeast(msg, (told) => tellCatchNodesOnly(node, error, told));
     return;
   }
   const raise = (): void => raiseError(node, error, msg);
@@ -258,12 +259,28 @@ function reportBy({ RED, node, show: showError }: Present, cut: KeptMessage): vo
   }
 }
 
-/** Tells Node-RED of an error. It throws at a message that it cannot copy for a Catch node, which then gets the message's id only. */
+/** Tells Node-RED of an error, which is in the log if no Catch node takes it. */
 export function raiseError(node: Node, error: Error, msg: Message): void {
+  withIdAtLeast(msg, (told) => node.error(error, told));
+}
+
+/** Node-RED throws at a message that it cannot copy for a Catch node, which then gets the message's id only. */
+function withIdAtLeast(msg: Message, act: (told: Message) => void): void {
   try {
-    node.error(error, msg);
+    act(msg);
   } catch {
-    node.error(error, { _msgid: msg._msgid });
+    act({ _msgid: msg._msgid });
+  }
+}
+
+/** The first half of Node-RED's `node.error()`. Which Catch nodes take an error depends on their scope, groups, subflows and the others. */
+function tellCatchNodesOnly(node: Node, error: Error, msg: Message): void {
+  const flow: unknown = Reflect.get(node, "_flow");
+  if (typeof flow === "object" && flow !== null && "handleError" in flow) {
+    const { handleError } = flow;
+    if (typeof handleError === "function") {
+      Reflect.apply(handleError, flow, [node, error, msg]);
+    }
   }
 }
 
@@ -279,15 +296,6 @@ function log(cut: KeptMessage, level: "error" | "warn" = "error"): void {
 function nameOf({ _msgid, transactionReference, transactionId }: Message): string {
   const name = transactionReference ?? transactionId ?? null;
   return name === null ? `_msgid ${_msgid}` : show(name);
-}
-
-/** Whether the flow of a node has a Catch node at all; from inside a subflow, errors can go to any. */
-function mayBeCaught(RED: NodeAPI, node: Node): boolean {
-  let isThere = false;
-  RED.nodes.eachNode(({ type, z }) => {
-    isThere ||= type === "catch" && (z === node.z || "_alias" in node);
-  });
-  return isThere;
 }
 
 /** Runs what tells Node-RED of a node's error. A Catch node that is not `fit` does not get it. */
