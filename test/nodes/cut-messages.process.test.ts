@@ -357,6 +357,17 @@ describe(`a measure that is at work when Node-RED ${nodeRedMajor} is killed, wit
     assert.equal(nodeRed.logs.filter((one) => one.includes("(ORDER-3)")).length, 1);
   });
 
+  it("is in the log where no node of its type is left", async () => {
+    await measure("ORDER-5");
+    await nodeRed.kill();
+    flow = flow.filter((one) => one["id"] !== "measure");
+    await save();
+    await start();
+    assert.match(await line(/no longer deployed/), /\[dimensioner-measure:Scale\]/);
+    assert.equal(nodeRed.logs.filter((one) => one.includes("(ORDER-5)")).length, 1);
+    await untilNone(commands);
+  });
+
   it("leaves nothing in the store once it was answered", async () => {
     const arrived = sim.nextRequest(({ path }) => path.startsWith("/api/v1/measure"));
     await post("/measure", { reference: "ORDER-4" });

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Node, NodeAPI } from "node-red";
 import { type CommandFacts, CommandTable, type LeftCommand } from "../../database/command-table.ts";
@@ -79,6 +80,8 @@ export class CommandJournal {
   constructor(RED: NodeAPI, type: string) {
     this.#RED = RED;
     this.#type = type;
+    // Once: another object takes the place of this one when the node type is registered again.
+    CutMessages.of(RED).nextStart(() => void this.#reportToNobody());
   }
 
   /** To be called when a node begins. Returns what its `close` has to wait for. */
@@ -124,6 +127,19 @@ export class CommandJournal {
     const use = this.#used();
     if (use !== null) {
       await this.#look(use);
+    }
+  }
+
+  /** After a kill no node of the type may be left, and then no other object would look into the database. */
+  async #reportToNobody(): Promise<void> {
+    const location = this.#nodes.size === 0 ? this.#findStore()?.location : undefined;
+    const use = location?.kind === "file" && existsSync(location.file) ? this.#used() : null;
+    if (use === null) {
+      return;
+    }
+    await this.#look(use);
+    if (this.#nodes.size === 0 && this.#use === use) {
+      await this.#end();
     }
   }
 
@@ -252,6 +268,7 @@ export class CommandJournal {
         isDone = opened.connection.worker.isAlone;
       } catch {
         // Whoever sends a command is told that the database fails.
+        isDone = this.#nodes.size === 0;
       }
       await (isDone
         ? undefined
