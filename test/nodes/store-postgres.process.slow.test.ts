@@ -201,7 +201,7 @@ describe("dimensioner-store with PostgreSQL, in two real Node-REDs", () => {
     await writeFile(file, `hostnossl all ${user.name} all reject\n${await readFile(file, "utf8")}`);
     await rowsOf("SELECT pg_reload_conf()");
     await until(
-      async () => said(await test(first())).includes("bad postgresLogin"),
+      async () => said(await test(first())).includes("bad postgresNotAllowed"),
       "the server has read the file",
     );
     assert.ok(said(await test(first(), { tls: "tls" })).includes("good postgres"));
