@@ -20,9 +20,12 @@ export interface SupervisorFlow {
 
 export type SupervisorGlobal = StationGlobal;
 
-/** What the Function node “Supervisor” keeps: what it has sent last, as text, by the name of the receiver. */
+/** What the Function node “Supervisor” keeps. */
 export interface SupervisorNode {
+  /** What it has sent last, as text, by the name of the receiver. */
   sent: Record<string, string>;
+  /** How many answers about the store have come since the start; only the first ones are counted. */
+  answers: number;
 }
 
 export interface Kept {

@@ -263,9 +263,17 @@ describe(`example 31, the supervisor, in a browser on Node-RED ${nodeRedMajor}`,
       await page.page.locator("tbody tr", { hasText: "ORDER-1" }).waitFor();
       await page.page.getByLabel(search).first().waitFor();
       await page.page.locator(".v-data-table-footer", { hasText: footer }).waitFor();
-      await page.page.waitForFunction(
-        `${JSON.stringify(titles)}.every((title) => window.drawnTexts.has(title) && document.querySelector('[aria-label="' + title + '"]'))`,
-      );
+      const shown = async (): Promise<readonly string[]> =>
+        await page.page.evaluate<string[]>(
+          `[...window.drawnTexts].filter((text) => document.querySelector('[aria-label="' + text + '"]'))`,
+        );
+      const isShown = async (): Promise<boolean> => {
+        const all = await shown();
+        return titles.every((title) => all.includes(title));
+      };
+      await until(isShown, `both charts are named in ${language}`).catch(async (error: unknown) => {
+        throw new Error(`Drawn and named: ${(await shown()).join("; ")}`, { cause: error });
+      });
     }
   });
 

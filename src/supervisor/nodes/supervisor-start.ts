@@ -6,4 +6,5 @@ export function onStart({
   context,
 }: FunctionNode<SupervisorFlow, SupervisorEnv, SupervisorGlobal, SupervisorNode>) {
   context.set("sent", {});
+  context.set("answers", 0);
 }

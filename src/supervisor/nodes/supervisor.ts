@@ -106,8 +106,12 @@ export function onMessage(msg: Message, { node, context, flow, global, env, RED 
     sent[name] = text;
     return isNew ? message : null;
   };
+  // A chart that a deploy makes anew in the browser does not hear what comes meanwhile, and nothing else gives it its title: the first
+  // answers about the store bring it again.
+  const answers = Math.min(3, (context.get("answers") ?? 0) + Number(msg.topic === "store"));
+  context.set("answers", answers);
   const titleOf = (chart: string, text: string) =>
-    ifChanged(`title of ${chart}`, { ui_update: { chartOptions: { title: { text } } } });
+    ifChanged(`title of ${chart} ${answers}`, { ui_update: { chartOptions: { title: { text } } } });
   const jobs =
     msg.topic === "store" && !msg.error ? { topic: t.openJobs, payload: msg.payload.openJobs } : null;
   const outputs = [
