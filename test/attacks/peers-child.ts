@@ -12,7 +12,10 @@ import type { CloudClient } from "../../src/cloud/client.ts";
 import { isDimensionerError } from "../../src/errors/dimensioner-error.ts";
 import type { Bucket } from "../../src/vault/s3/bucket.ts";
 import { freePort, listen } from "../support/servers.ts";
-import { type Operation, type Told, databaseMs, timeoutMs } from "./peers.ts";
+import { type Operation, type Told, databaseMs } from "./peers.ts";
+
+const [, , operation = "", url = "", limitMs] = process.argv;
+const timeoutMs = Number(limitMs);
 
 const facts = { operation: "fetch media", surface: "cloud", host: "cloud" } as const;
 
@@ -282,7 +285,6 @@ function peakBytes(): number {
   return kilobytes === undefined ? process.memoryUsage.rss() : Number(kilobytes) * 1_024;
 }
 
-const [, , operation = "", url = ""] = process.argv;
 const work = await operations[operation as Operation]();
 if (url !== "") {
   // What is loaded only for the first connection.

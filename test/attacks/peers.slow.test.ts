@@ -14,7 +14,7 @@ import {
 import { type RawRequest, startServer } from "../support/servers.ts";
 import { fixture } from "../vault/timestamp/fixtures.ts";
 import { jpeg } from "../media/samples.ts";
-import { type Operation, type Told, databaseMs, timeoutMs } from "./peers.ts";
+import { type Operation, type Told, databaseMs, patientMs, timeoutMs } from "./peers.ts";
 
 /** What one turn of the event loop may take of the processor. Without limits it is many seconds. */
 const mostHeldMs = 1_000;
@@ -564,7 +564,8 @@ async function run({
   limit,
 }: HostileRow): Promise<Told & { readonly takenBytes: number }> {
   const peer = await start();
-  const child = fork(new URL("./peers-child.ts", import.meta.url), [operation, peer.url], {
+  const limitMs = mostOf(limit).ms > 0 ? timeoutMs : patientMs;
+  const child = fork(new URL("./peers-child.ts", import.meta.url), [operation, peer.url, String(limitMs)], {
     execArgv: ["--max-old-space-size=1024", "--disable-warning=ExperimentalWarning"],
   });
   // What goes on without a limit is ended here.
