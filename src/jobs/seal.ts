@@ -7,6 +7,7 @@ import type { LogTable } from "../database/log-table.ts";
 import { isTaken, isUnknown } from "../database/own-jobs.ts";
 import { isRefused } from "../database/postgres-connection.ts";
 import { DimensionerError, isDimensionerError } from "../errors/dimensioner-error.ts";
+import { firstOfEach } from "../rules/first-of-each.ts";
 import { type ArchiveDisk, asFileError, diskFacts } from "../vault/archive-disk.ts";
 import { archivedEntry } from "../vault/log/events.ts";
 import { isLogged } from "../vault/log/log-state.ts";
@@ -275,7 +276,8 @@ export class Sealing {
       const { supplements } = addition;
       const items = shareFiles(addition.items);
       const texts = addition.hasAnswer ? stored : { ...stored, measurement: null, raw: null };
-      const names = [...new Set(items.map(({ path }) => path))];
+      const media = firstOfEach(items, ({ path }) => path);
+      const names = media.map(({ path }) => path);
       let from = atOnce ? await work.sealAll(id, names) : undefined;
       if (from === undefined) {
         if (atOnce) {
@@ -312,10 +314,7 @@ export class Sealing {
           job: id,
           folder: from,
           parts: intent.folder,
-          files: [
-            ...new Map(items.map((item) => [item.path, sealedItem(item)])).values(),
-            ...written.map(withType),
-          ],
+          files: [...media.map(sealedItem), ...written.map(withType)],
           manifest: withType(file),
           retainUntil,
         },

@@ -13,6 +13,7 @@ import type { Archived } from "../../jobs/seal.ts";
 import { Semaphore } from "../../jobs/semaphore.ts";
 import type { ArchivedPackage, MediaItem } from "../../model/shapes.ts";
 import { diskFacts } from "../../vault/archive-disk.ts";
+import { firstOfEach } from "../../rules/first-of-each.ts";
 import { archivedFiles } from "../../vault/packages/manifest.ts";
 import { type Intent, type IntentFacts, messageOf } from "../../vault/packages/intent.ts";
 import type { Job } from "../action/serve.ts";
@@ -189,10 +190,7 @@ function describePackage(
     measurement: manifest.measured ?? null,
     files,
     // A file may be that of two sources.
-    bytes: [...new Map(files.map(({ path, bytes }) => [path, bytes])).values()].reduce(
-      (sum, bytes) => sum + bytes,
-      0,
-    ),
+    bytes: firstOfEach(files, ({ path }) => path).reduce((sum, { bytes }) => sum + bytes, 0),
     complete,
     alreadyArchived: wasThere,
     supplements: supplements === null ? null : addressOf(supplements.path),

@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { DimensionerError } from "../../errors/dimensioner-error.ts";
 import { customReferenceNames } from "../../model/local-measurement.ts";
 import { listLimits, parseJson, parseFields, recordLimits } from "../../model/parse-json.ts";
+import { firstOfEach } from "../../rules/first-of-each.ts";
 import { diskFacts, measurementFileName, rawFileName } from "../archive-disk.ts";
 import { billedSchema, itemSources, mediaRules, pictures, recordingSchema, scannedSchema } from "./intent.ts";
 import { join } from "node:path";
@@ -284,7 +285,7 @@ export function filesOf({
 }: Manifest): { path: string; bytes: number; sha256: string }[] {
   const files = [...items, measurement, raw].filter((one) => one !== null);
   // Only what is said of a file twice and alike is left out: anything else is for the reader to find.
-  return [...new Map(files.map((one) => [`${one.sha256} ${one.bytes} ${one.path}`, one])).values()];
+  return firstOfEach(files, ({ sha256, bytes, path }) => `${sha256} ${bytes} ${path}`);
 }
 
 /** The path of something in a folder; in a bucket, whose folders begin with `s3://`, its address. */

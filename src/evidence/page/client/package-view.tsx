@@ -3,6 +3,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import { visibleText } from "../../../rules/visible-text.ts";
 import { nameOfWork } from "../../../rules/works.ts";
+import { firstOfEach } from "../../../rules/first-of-each.ts";
 import { byContent, captionsOf, mediaKindOf } from "../../../rules/media-kinds.ts";
 import { CopyButton } from "../../../ui/copy-button.tsx";
 import type { Media } from "../../../ui/viewer.tsx";
@@ -234,15 +235,13 @@ function Files({ one, shared }: PartProps): VNode {
             </tr>
           </thead>
           <tbody>
-            {[...new Map(one.files.map((file) => [file.name, file])).values()].map(
-              ({ name, bytes, sha256 }) => (
-                <tr key={name}>
-                  <td>{visibleText(name)}</td>
-                  <td>{words.bytes(bytes)}</td>
-                  <td class="hash">{sha256}</td>
-                </tr>
-              ),
-            )}
+            {firstOfEach(one.files, ({ name }) => name).map(({ name, bytes, sha256 }) => (
+              <tr key={name}>
+                <td>{visibleText(name)}</td>
+                <td>{words.bytes(bytes)}</td>
+                <td class="hash">{sha256}</td>
+              </tr>
+            ))}
           </tbody>
         </table>
       </div>
