@@ -30,9 +30,10 @@ export function textOf(
   const marked = marks.find(([mark]) => mark.every((byte, at) => bytes[at] === byte));
   const found = marked?.[1] ?? wideEncodingOf(bytes);
   if (found !== undefined && bytes.length > 1) {
-    const read = decodeAs(found, bytes) ?? new TextDecoder(found).decode(bytes);
-    const at = decodeAs(found, bytes) === undefined ? read.indexOf("\uFFFD") : -1;
-    return { text: read, wrongByte: at < 0 ? null : (marked === undefined ? 0 : 2) + 2 * at + 1 };
+    const whole = decodeAs(found, bytes);
+    const text = whole ?? new TextDecoder(found).decode(bytes);
+    const at = whole === undefined ? text.indexOf("\uFFFD") : -1;
+    return { text, wrongByte: at < 0 ? null : (marked === undefined ? 0 : 2) + 2 * at + 1 };
   }
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const text = buffer.toString();

@@ -97,13 +97,12 @@ export class EvidencePage {
     response.once("close", () => left.abort());
     const signal = AbortSignal.any([left.signal, this.#closing.signal]);
     try {
-      if (this.#closing.signal.aborted) {
-        throw replaced();
-      }
+      this.#closing.signal.throwIfAborted();
       await this.#answer({ request, response, signal, ...readPath(request, base) });
     } catch (error) {
       // Whatever a close has cut is asked for again from the node that comes next.
-      this.#refuse(response, this.#closing.signal.aborted ? replaced() : error);
+      const isReplaced = this.#closing.signal.aborted;
+      this.#refuse(response, isReplaced ? new Refusal(503, "busy", { "retry-after": "2" }) : error);
     }
   }
 
@@ -285,10 +284,6 @@ export class EvidencePage {
       this.#refuse(response, new Refusal(503, "unavailable"));
     }
   }
-}
-
-function replaced(): Refusal {
-  return new Refusal(503, "busy", { "retry-after": "2" });
 }
 
 function demandKnown(found: Recognized, { by }: AccessRules): Person {
