@@ -4,6 +4,7 @@ import { onMessage } from "../../src/station/nodes/station.ts";
 import { texts } from "../../src/station/texts.ts";
 import type { Command, StationMessage } from "../../src/station/types.ts";
 import { resultOf } from "../billing/support.ts";
+import { contextOf } from "../support/function-context.ts";
 import { WallClock } from "../model-based/wall-clock.ts";
 
 type Given = Parameters<typeof onMessage>[1];
@@ -11,13 +12,6 @@ const hourMs = 3_600_000;
 
 /** The Function node “Station” without the rest of Node-RED. */
 function functionNode(): Given {
-  const contextOf = () => {
-    const values = new Map<string, unknown>();
-    return {
-      get: (name: string) => values.get(name) as never,
-      set: (name: string, value: unknown) => void values.set(name, value),
-    };
-  };
   const env: Record<string, unknown> = {
     LANGUAGE: "en",
     STATIONS: { "dock-1": { device: "Dock 1", cloud: "Cloud" } },

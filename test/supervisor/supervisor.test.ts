@@ -13,6 +13,7 @@ import {
 } from "../../src/supervisor/supervisor.ts";
 import type { PublishedStation, PublishedTab } from "../../src/station/types.ts";
 import { onMessage } from "../../src/supervisor/nodes/supervisor.ts";
+import { contextOf } from "../support/function-context.ts";
 import { texts } from "../../src/supervisor/texts.ts";
 import type { Kept } from "../../src/supervisor/types.ts";
 
@@ -213,13 +214,6 @@ describe("the alarms of the supervisor, without Node-RED", () => {
 describe("the charts of the supervisor", () => {
   /** The Function node “Supervisor” after a start, without the rest of Node-RED. */
   function functionNode(): Parameters<typeof onMessage>[1] {
-    const contextOf = () => {
-      const values = new Map<string, unknown>();
-      return {
-        get: (name: string) => values.get(name) as never,
-        set: (name: string, value: unknown) => void values.set(name, value),
-      };
-    };
     const env: Readonly<Record<string, string>> = { LANGUAGE: "de", OLDEST_JOB: "30", FREE_SPACE: "0" };
     const given: Parameters<typeof onMessage>[1] = {
       node: { status: () => undefined },
